@@ -131,22 +131,42 @@ read_name(struct lookup_answer *answer, struct term *term, struct reason *why)
 struct finding {
     struct index_statement *found;
     size_t count, capacity;
+    const struct index_find *asked;
     bool words;
 };
+
+/* What a partition has given so far: `count` of the last number. */
+struct given {
+    uint64_t number, count;
+};
+
+/* A partition gives no more than it was asked for, pattern by pattern. */
+static bool
+is_asked(const struct finding *finding, struct given *given, uint64_t number)
+{
+    const bool same = finding->words || number == given->number;
+    const bool good = same || (number > given->number && number < finding->asked->pattern_count);
+    *given = (struct given){number, same ? given->count + 1 : 1};
+    return good && given->count <= finding->asked->limit;
+}
 
 static enum status
 read_statements(void *context, size_t partition, struct lookup_answer *answer, struct reason *why)
 {
     struct finding *finding = context;
+    struct given given = {0, 0};
     (void)partition;
     while (answer->in.at < answer->in.end) {
+        const uint64_t number = codec_get_varint(&answer->in);
+        if (!is_asked(finding, &given, number)) {
+            return malformed(why);
+        }
         if (finding->count == finding->capacity) {
             finding->capacity = finding->capacity ? 4 * finding->capacity : 64;
             finding->found =
                 memory_resize(finding->found, finding->capacity, sizeof *finding->found);
         }
         struct index_statement *statement = &finding->found[finding->count++];
-        const uint64_t number = codec_get_varint(&answer->in);
         *statement = (struct index_statement){
             .score = finding->words ? (double)number / INDEX_SCORE_PARTS : 0,
             .pattern = finding->words ? 0 : number};
@@ -198,7 +218,7 @@ enum status
 index_find(struct index_client *client, const struct index_find *find, struct arena *arena,
            index_statement_take *take, void *context, struct reason *why)
 {
-    struct finding finding = {.words = find->words.length > 0};
+    struct finding finding = {.asked = find, .words = find->words.length > 0};
     struct buf *requests = memory_zero(client->count, sizeof *requests);
     for (size_t i = 0; i < client->count; i++) {
         struct buf *request = &requests[i];

@@ -14,6 +14,7 @@
 
 #include "base/codec.h"
 #include "base/digest.h"
+#include "index/client/client_lookup.h"
 #include "index/client/client_private.h"
 #include "index/protocol/service_protocol.h"
 
@@ -417,6 +418,102 @@ graphs_have_the_partition_that_their_name_says(void **state)
     }
 }
 
+/* ---- lookups ---- */
+
+static struct buf lookup_answer;
+
+/* The first partition has found something, the others nothing. */
+static void
+lookup_at_poll(void)
+{
+    for (size_t i = 0; i < posted; i++) {
+        posts[i].done(posts[i].context, STATUS_OK,
+                      i == 0 ? buf_slice(&lookup_answer)
+                             : SLICE("\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
+                      &(struct reason){""});
+    }
+}
+
+/* A statement for each number, of the same name throughout. */
+static void
+put_statements(const uint64_t *numbers, size_t count, uint64_t name)
+{
+    struct term one = term_literal(SLICE("1"));
+    one.datatype = SLICE("http://www.w3.org/2001/XMLSchema#integer");
+    buf_reset(&lookup_answer);
+    codec_put_u8(&lookup_answer, INDEX_PIECE_END);
+    codec_put_u64(&lookup_answer, 1);
+    codec_put_u64(&lookup_answer, 0);
+    for (size_t i = 0; i < count; i++) {
+        codec_put_varint(&lookup_answer, numbers[i]);
+        if (i == 0) {
+            codec_put_varint(&lookup_answer, INDEX_NAME_NEW);
+            codec_put_u64(&lookup_answer, oid_inline_of(&one));
+        }
+        for (size_t place = i == 0 ? 1 : 0; place < 4; place++) {
+            codec_put_varint(&lookup_answer, name);
+        }
+    }
+}
+
+static enum status
+count_statements(void *count, const struct index_statement *statement, struct reason *why)
+{
+    (void)statement, (void)why;
+    ++*(size_t *)count;
+    return STATUS_OK;
+}
+
+/* A partition that says what it was not asked is not believed, and has no more memory taken than
+ * what was asked for needs. */
+static void
+lookups_take_what_they_asked_for(void **state)
+{
+    enum { FIRST = INDEX_NAME_FIRST };
+    static const struct {
+        bool words;
+        uint64_t numbers[4];
+        size_t count;
+        uint64_t name;
+        bool good;
+    } cases[] = {
+        {false, {0}, 0, FIRST, true},
+        {false, {0, 0, 1, 1}, 4, FIRST, true},
+        {false, {1, 1}, 2, FIRST, true},
+        {false, {0, 0, 0}, 3, FIRST, false}, /* more than the limit */
+        {false, {0, 1, 1, 1}, 4, FIRST, false},
+        {false, {1, 0}, 2, FIRST, false}, /* not in their order: each might be had many times */
+        {false, {2}, 1, FIRST, false},    /* there is no such pattern */
+        {true, {9000, 7000}, 2, FIRST, true},
+        {true, {9000, 7000, 5000}, 3, FIRST, false},
+        {false, {0}, 1, FIRST + 1, false}, /* a name that was not given */
+        {false, {0}, 1, INDEX_NAME_FORGET, false},
+    };
+    const struct quad patterns[2] = {{.predicate = {.kind = TERM_NONE}}};
+    (void)state;
+    buf_init(&lookup_answer, TEXT_MAXIMUM);
+    at_poll = lookup_at_poll;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct index_find find = {.words = cases[i].words ? SLICE("word") : SLICE(""),
+                                        .patterns = patterns,
+                                        .pattern_count = 2,
+                                        .limit = 2};
+        struct reason why = {""};
+        struct arena arena;
+        size_t count = 0;
+        arena_init(&arena, 0);
+        posted = 0;
+        put_statements(cases[i].numbers, cases[i].count, cases[i].name);
+        assert_int_equal(index_find(client, &find, &arena, count_statements, &count, &why),
+                         cases[i].good ? STATUS_OK : STATUS_PROTOCOL);
+        assert_int_equal(count, cases[i].good ? cases[i].count : 0);
+        assert_string_equal(why.text,
+                            cases[i].good ? "" : "the index sent a malformed answer to a lookup");
+        arena_release(&arena);
+    }
+    buf_release(&lookup_answer);
+}
+
 static int
 set_up(void **state)
 {
@@ -512,6 +609,7 @@ main(void)
         cmocka_unit_test(partitions_may_be_missed_where_that_is_wanted),
         cmocka_unit_test(graphs_have_the_partition_that_their_name_says),
         cmocka_unit_test(each_partition_is_verified),
+        cmocka_unit_test(lookups_take_what_they_asked_for),
     };
     return cmocka_run_group_tests_name("stream_reader", tests, set_up, tear_down);
 }
