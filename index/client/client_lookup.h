@@ -32,8 +32,7 @@ struct index_resource {
 typedef void index_object_take(void *context, size_t resource, size_t predicate,
                                const struct term *object);
 /* Calls take with one object of each predicate that a resource has: the first that the partition
- * has it by. At most INDEX_DESCRIBED_PREDICATES. */
-enum { INDEX_DESCRIBED_PREDICATES = 64 };
+ * has it by. At most INDEX_DESCRIBED_PREDICATES (index/protocol/service_protocol.h). */
 enum status index_describe(struct index_client *client, const struct index_resource *resources,
                            size_t count, const struct slice *predicates, size_t predicate_count,
                            struct arena *arena, index_object_take *take, void *context,

@@ -52,6 +52,8 @@ enum { INDEX_NAME_NEW = 0, INDEX_NAME_FORGET = 1, INDEX_NAME_FIRST = 2 };
 /* The kinds of the stream FIND; scores are in so many parts of 1. */
 enum { INDEX_FIND_PATTERNS = 0, INDEX_FIND_WORDS = 1 };
 enum { INDEX_SCORE_PARTS = 10000 };
+/* Most predicates of the stream DESCRIBE. */
+enum { INDEX_DESCRIBED_PREDICATES = 64 };
 
 /* Returns whether a name is followed by its term: those of identifiers that are stored, or that
  * stand for what a query computed. Others are inline, or OID_NONE, which is nothing. */

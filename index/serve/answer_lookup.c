@@ -13,8 +13,7 @@ enum {
     PLACES = 4,
     NUMBERS = 2,
     SCANNED = 64,
-    RESOLVED = 256, /* rows whose terms are in memory at once: they may be long */
-    PREDICATES_MOST = 64
+    RESOLVED = 256 /* rows whose terms are in memory at once: they may be long */
 };
 
 struct lookup_row {
@@ -248,7 +247,7 @@ answer_find(struct partition_reader *reader, struct slice request, struct cursor
 
 /* What is wanted of each resource, and the first object of each predicate of the present one. */
 struct description {
-    oid predicates[PREDICATES_MOST], objects[PREDICATES_MOST];
+    oid predicates[INDEX_DESCRIBED_PREDICATES], objects[INDEX_DESCRIBED_PREDICATES];
     size_t count;
 };
 
@@ -324,7 +323,7 @@ describe_all(struct lookup *lookup, struct codec_reader *in, struct reason *why)
     const struct quad_source *source = lookup->source;
     struct description description = {.count = codec_get_varint(in)};
     struct quad pattern;
-    if (description.count > PREDICATES_MOST) {
+    if (description.count > INDEX_DESCRIBED_PREDICATES) {
         return malformed(why);
     }
     for (size_t i = 0; i < description.count; i++) {
@@ -338,8 +337,9 @@ describe_all(struct lookup *lookup, struct codec_reader *in, struct reason *why)
         struct quad_oids ids;
         bool possible;
         pattern = (struct quad){.predicate = {.kind = TERM_NONE}};
-        if (!index_get_term(in, &pattern.subject) || !index_get_term(in, &pattern.graph)) {
-            return malformed(why);
+        if (!index_get_term(in, &pattern.subject) || !index_get_term(in, &pattern.graph) ||
+            pattern.subject.kind == TERM_NONE || pattern.graph.kind == TERM_NONE) {
+            return malformed(why); /* one scan serves all resources, which bind the same places */
         }
         TRY(answer_pattern(source, &pattern, &ids, &possible, why));
         TRY(possible ? describe_one(lookup, &description, &ids, number, why) : STATUS_OK);

@@ -156,6 +156,13 @@ check_descriptions(struct index_client *client)
                                    "3 2 \"http://t.example/2\"\n");
     must(index_describe(client, resources, 0, predicates, 3, &arena, put_object, &said, &why),
          &why);
+    const struct index_resource anything[] = {{a, {.kind = TERM_NONE}},
+                                              {{.kind = TERM_NONE}, resources[0].graph}};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(
+            index_describe(client, &anything[i], 1, predicates, 3, &arena, put_object, &said, &why),
+            STATUS_PROTOCOL);
+    }
     buf_release(&said);
     arena_release(&arena);
 }
