@@ -11,7 +11,6 @@
 enum {
     FILLER = 1 << 20,
     BODY_LEAST = 600,
-    BODY_MOST = 60000,
     LISTED_MOST = 400, /* pages that the root links to */
     HUGE_BODY = 3 << 20,
     BOMB_BODY = 40 << 20,
@@ -182,9 +181,9 @@ html(struct response *r, const char *more)
     static struct buf body;
     const uint64_t lot = chance(r->web, OF_LENGTH, r->host->number, r->page);
     const double length = BODY_LEAST * pow(fraction(lot) + 1e-9, -0.8);
-    const size_t fill = length > BODY_MOST ? BODY_MOST : (size_t)length;
+    const size_t fill = length > r->web->body_most ? r->web->body_most : (size_t)length;
     if (body.maximum == 0) {
-        buf_init(&body, 1 << 20);
+        buf_init(&body, 2 << 20);
     }
     buf_reset(&body);
     buf_printf(&body, "<!DOCTYPE html><html lang=\"en\"><head><title>Page %u of host %u</title>",
@@ -195,7 +194,7 @@ html(struct response *r, const char *more)
     buf_append_string(&body, "</head><body>\n<ul>\n");
     links(r, &body);
     buf_append_string(&body, "</ul>\n<p>");
-    buf_append(&body, filler + (lot + r->version) % (FILLER - BODY_MOST), fill);
+    buf_append(&body, filler + (lot + r->version) % (FILLER - WEB_BODY_MOST), fill);
     buf_append_string(&body, "</p></body></html>\n");
     head(r, 200, "text/html; charset=utf-8", body.length, more);
     buf_append_slice(&r->answer->bytes, buf_slice(&body));

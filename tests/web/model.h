@@ -16,8 +16,12 @@ struct web {
     uint32_t hosts, pages, most_pages; /* pages: the smallest host's; most_pages: the largest's */
     uint32_t faults;                   /* pages of thousand that are not plainly good */
     uint16_t port;
-    uint32_t change_s; /* the shortest time between two changes of a page; 0: none changes */
+    uint32_t body_most; /* the longest text of a page, in bytes, at most WEB_BODY_MOST */
+    uint32_t change_s;  /* the shortest time between two changes of a page; 0: none changes */
 };
+
+/* Lengths of texts follow a power law up to body_most. */
+enum { WEB_BODY_USUAL = 60000, WEB_BODY_MOST = 1000000 };
 
 /* A page that changes has versions 0 to WEB_VERSIONS - 1 in turn, so what is ever said has a bound.
  * The times between changes are even over the logarithm, from the shortest to WEB_PERIODS times it.

@@ -9,6 +9,7 @@
  * forbidden synthetic_web --changes                of good pages: URI, period and phase in s,
  * whether it goes common: --seed N --hosts N --pages-least N --pages-most N --faults PER-MILLE
  * --port N --change S
+ * --body-most BYTES; --address A: serves also who connects to that address, which is not of 127/8
  *
  * The log has one line per request: begin and end in µs, host number, address the connection came
  * in at, status, bytes, how it ended (whole, part: as planned; left: the client went; gone: it had
@@ -62,6 +63,7 @@ struct connection {
 
 struct server {
     struct web web;
+    uint32_t address; /* served besides 127/8, host byte order; 0: none */
     int epoll, listener, signals, log;
     struct buf lines;
     uint64_t started_us, written_us, requests, accepted;
@@ -366,7 +368,8 @@ accept_all(struct server *server)
         socklen_t length = sizeof local;
         const int one = 1;
         if (getsockname(descriptor, (struct sockaddr *)&local, &length) != 0 ||
-            ntohl(local.sin_addr.s_addr) >> 24 != 127) {
+            (ntohl(local.sin_addr.s_addr) >> 24 != 127 &&
+             ntohl(local.sin_addr.s_addr) != server->address)) {
             close(descriptor);
             continue;
         }
@@ -507,7 +510,10 @@ main(int argc, char **argv)
     bool rules = false;
     bool changes = false;
     const char *log = NULL;
-    int64_t seed = 1, hosts = 200, least = 4, most = 100, faults = 150, port = 0, change = 0;
+    int64_t seed = 1, hosts = 200, least = 4, most = 100, faults = 150, port = 0, change = 0,
+            body = WEB_BODY_USUAL;
+    const char *address = "0.0.0.0";
+    struct in_addr served;
     const struct flag flags[] = {
         {"serve", 0, FLAG_SWITCH, NULL, &serving, "Serve."},
         {"pages", 0, FLAG_SWITCH, NULL, &pages, "List the pages, their kinds and ends."},
@@ -521,6 +527,8 @@ main(int argc, char **argv)
         {"pages-most", 0, FLAG_INTEGER, "N", &most, "Pages of the largest."},
         {"faults", 0, FLAG_INTEGER, "N", &faults, "Faulty pages of thousand."},
         {"port", 0, FLAG_INTEGER, "N", &port, "Port; 0 for any."},
+        {"body-most", 0, FLAG_INTEGER, "BYTES", &body, "The longest text of a page."},
+        {"address", 0, FLAG_STRING, "A", &address, "Serves this address of the machine, too."},
         {"change", 0, FLAG_INTEGER, "S", &change,
          "Shortest time between changes; 0: no page changes."},
         {0},
@@ -539,12 +547,20 @@ main(int argc, char **argv)
     if (status == STATUS_OK &&
         (count > 0 || serving + pages + hosts_file + rules + changes != 1 || hosts < 1 ||
          hosts > 65000 || least < 1 || most < least || most > 100000 || faults < 0 ||
-         faults > 1000 || change < 0 || change > 1000000)) {
+         faults > 1000 || change < 0 || change > 1000000 || body < 1000 || body > WEB_BODY_MOST ||
+         inet_pton(AF_INET, address, &served) != 1)) {
         status = status_fail(&why, STATUS_MISUSE, "see --help");
     }
-    server.web = (struct web){(uint64_t)seed,   (uint32_t)hosts, (uint32_t)least, (uint32_t)most,
-                              (uint32_t)faults, (uint16_t)port,  (uint32_t)change};
+    server.web = (struct web){.seed = (uint64_t)seed,
+                              .hosts = (uint32_t)hosts,
+                              .pages = (uint32_t)least,
+                              .most_pages = (uint32_t)most,
+                              .faults = (uint32_t)faults,
+                              .port = (uint16_t)port,
+                              .body_most = (uint32_t)body,
+                              .change_s = (uint32_t)change};
     if (status == STATUS_OK && serving) {
+        server.address = ntohl(served.s_addr);
         web_open(&server.web);
         status = open_server(&server, log, &why);
     }
