@@ -76,6 +76,11 @@ cpu_of_ended() { # process id: of all that it has started and that has ended
     awk -v hz="$hz" '{ sub(/.*\) /, ""); print ($14 + $15) / hz }' "/proc/$1/stat"
 }
 memory_of() { awk '/^RssAnon/ { printf "%d\n", $2 / 1024 }' "/proc/$1/status" 2>/dev/null; }
+# The server's log is by the monotonic clock, as is the time since the machine's start.
+last_page_in_log() { # seconds since the start of the machine: seconds from then to the last of the pages
+    awk -F'\t' -v began="$1" '$5 == 200 && $7 == "whole" && $8 !~ "^/(robots.txt|sitemap.xml)$" && !seen[$3, $8]++ && $2 > t { t = $2 }
+        END { printf "%.1f", t / 1000000 - began }' "$work/log"
+}
 pages_in_log() {
     awk -F'\t' '$5 == 200 && $7 == "whole" && $8 !~ "^/(robots.txt|sitemap.xml)$" && !seen[$3, $8]++ { n++ }
         END { print n + 0 }' "$work/log"
@@ -179,13 +184,14 @@ polite() {
 measured_hosts=$peers_hosts # of the web that a part takes
 measured_seconds=60         # after which a program is stopped
 measure() { # key in the JSON, name, command: prints pages, seconds, CPU
-    local key=$1 name=$2 began cpu_before used took fetched rate
+    local key=$1 name=$2 began up cpu_before used took fetched last rate
     shift 2
     stop_server
     start_server "$measured_hosts" # its log begins anew, so that each program's pages are counted alone
     mkdir -p "$work/peer"
     echo 0 >"$work/looks"
     began=$(now)
+    read -r up _ </proc/uptime
     cpu_before=$(cpu_of_ended $$)
     (cd "$work/peer" && "$@" >"$out/web.$key.log" 2>&1) || true
     used=$(calc %.2f "$(cpu_of_ended $$) - $cpu_before - $(cat "$work/looks") + 0.001")
@@ -194,10 +200,11 @@ measure() { # key in the JSON, name, command: prints pages, seconds, CPU
     fetched=$(pages_in_log)
     rate=$(calc %.0f "$fetched / $used")
     ours=${ours:-$rate}
-    printf '%-12s %7d pages in %6.1f s, %7.2f CPU s: %6d pages per CPU second, %4s MB kept; ours %s times\n' \
-        "$name" "$fetched" "$took" "$used" "$rate" "$(du -sm "$work/peer" | cut -f1)" \
+    last=$(last_page_in_log "$up")
+    printf '%-12s %7d pages in %6.1f s, the last after %6.1f s, %7.2f CPU s: %6d pages per CPU second, %4s MB kept; ours %s times\n' \
+        "$name" "$fetched" "$took" "$last" "$used" "$rate" "$(du -sm "$work/peer" | cut -f1)" \
         "$(calc %.2f "$ours / ($rate + 0.001)")"
-    json+=",\"$key\":{\"pages\":$fetched,\"cpu\":$used}"
+    json+=",\"$key\":{\"pages\":$fetched,\"last\":$last,\"cpu\":$used}"
     mv "$work/peer" "$work/ended.$key"
 }
 missing() { echo "$1: not measured, it is not installed (apt-get install $2)"; }

@@ -13,5 +13,6 @@ web_OBJECTS += $(addprefix web/ping/,finding.o indexnow.o indexnow_http.o key_pr
 	ping_limits.o receipt_page.o receipts.o xmlrpc.o)
 PROGRAMS += quadrille-web
 quadrille-web_OBJECTS := web/web_main.o
+test_ping_WRAPS := key_proof
 UNIT_TESTS += tests/unit/web/test_ping tests/unit/web/test_web tests/unit/web/test_web_query
 FUZZERS += fuzz_ping fuzz_web

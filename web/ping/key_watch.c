@@ -25,6 +25,7 @@ struct key_watch {
     pthread_cond_t changed;
     struct waiting waiting[WAITING_MOST];
     size_t count;
+    bool more; /* receipts may wait that found no place */
     bool stop;
 };
 
@@ -37,12 +38,26 @@ key_watch_has_room(struct key_watch *watch)
     return has_room;
 }
 
+/* With the lock. */
+static struct waiting *
+find(struct key_watch *watch, const char *name)
+{
+    for (size_t i = 0; i < watch->count; i++) {
+        if (strcmp(watch->waiting[i].name, name) == 0) {
+            return &watch->waiting[i];
+        }
+    }
+    return NULL;
+}
+
 void
 key_watch_add(struct key_watch *watch, const char *name)
 {
     const uint64_t now_ms = clock_monotonic_ms();
     (void)pthread_mutex_lock(&watch->lock);
-    if (watch->count < WAITING_MOST) {
+    if (watch->count == WAITING_MOST) {
+        watch->more = true;
+    } else if (find(watch, name) == NULL) {
         struct waiting *waiting = &watch->waiting[watch->count++];
         *waiting = (struct waiting){.since_ms = now_ms, .next_ms = now_ms};
         (void)strncpy(waiting->name, name, RECEIPT_NAME_SIZE - 1);
@@ -55,8 +70,18 @@ static bool
 add_old(void *context, const char *name)
 {
     struct key_watch *watch = context;
+    const bool had_room = key_watch_has_room(watch);
     key_watch_add(watch, name);
-    return key_watch_has_room(watch);
+    return had_room;
+}
+
+static void
+take_receipts(struct key_watch *watch)
+{
+    struct reason why = {""};
+    if (receipts_awaiting(watch->ping->receipts, add_old, watch, &why) != STATUS_OK) {
+        log_warning("receipts", "reason=%s", why.text);
+    }
 }
 
 /* ---- one receipt ---- */
@@ -126,18 +151,12 @@ static void
 put_off(struct key_watch *watch, const char *name, bool done)
 {
     const uint64_t now_ms = clock_monotonic_ms();
-    for (size_t i = 0; i < watch->count; i++) {
-        struct waiting *waiting = &watch->waiting[i];
-        if (strcmp(waiting->name, name) != 0) {
-            continue;
-        }
-        uint64_t pause_ms = (now_ms - waiting->since_ms) / 4;
-        pause_ms = pause_ms < LEAST_MS ? LEAST_MS : pause_ms > MOST_MS ? MOST_MS : pause_ms;
-        waiting->next_ms = now_ms + pause_ms;
-        if (done) {
-            *waiting = watch->waiting[--watch->count];
-        }
-        return;
+    struct waiting *waiting = find(watch, name);
+    uint64_t pause_ms = (now_ms - waiting->since_ms) / 4;
+    pause_ms = pause_ms < LEAST_MS ? LEAST_MS : pause_ms > MOST_MS ? MOST_MS : pause_ms;
+    waiting->next_ms = now_ms + pause_ms;
+    if (done) {
+        *waiting = watch->waiting[--watch->count];
     }
 }
 
@@ -145,12 +164,16 @@ static void *
 watch_keys(void *context)
 {
     struct key_watch *watch = context;
-    struct reason why = {""};
-    if (receipts_awaiting(watch->ping->receipts, add_old, watch, &why) != STATUS_OK) {
-        log_warning("receipts", "reason=%s", why.text);
-    }
     (void)pthread_mutex_lock(&watch->lock);
+    watch->more = true;
     while (!watch->stop) {
+        if (watch->more && watch->count <= WAITING_MOST / 2) {
+            watch->more = false;
+            (void)pthread_mutex_unlock(&watch->lock);
+            take_receipts(watch);
+            (void)pthread_mutex_lock(&watch->lock);
+            continue;
+        }
         if (watch->count == 0) {
             (void)pthread_cond_wait(&watch->changed, &watch->lock);
             continue;

@@ -17,6 +17,7 @@
 #include "tests/unit/scratch.h"
 #include "web/ping/finding.h"
 #include "web/ping/indexnow.h"
+#include "web/ping/ping.h"
 #include "web/ping/ping_limits.h"
 #include "web/ping/receipts.h"
 #include "web/ping/xmlrpc.h"
@@ -176,6 +177,56 @@ test_receipts_that_wait_are_found(void **state)
     assert_int_equal(seen.count, 1);
     assert_string_equal(seen.names[0], names[2]);
     receipts_free(receipts);
+}
+
+/* ---- key files that are waited for ---- */
+
+enum status __wrap_key_proof(struct web_service *service, struct slice key_file, struct slice key,
+                             uint64_t since_ms, struct key_answer *answer, struct reason *why);
+
+enum status
+__wrap_key_proof(struct web_service *service, struct slice key_file, struct slice key,
+                 uint64_t since_ms, struct key_answer *answer, struct reason *why)
+{
+    (void)service, (void)key_file, (void)key, (void)since_ms, (void)why;
+    *answer = (struct key_answer){.proof = PROOF_WRONG, .told = {"another key"}};
+    return STATUS_OK;
+}
+
+static bool
+count_name(void *context, const char *name)
+{
+    size_t *count = context;
+    (void)name;
+    ++*count;
+    return true;
+}
+
+/* Whoever was told that his key is awaited is not forgotten, however many others wait. */
+static void
+test_more_keys_than_are_watched_at_once(void **state)
+{
+    (void)state;
+    enum { RECEIPTS = 1600, PATIENCE_MS = 120000, LOOK_US = 20000 };
+    static const struct receipts_limits roomy = {
+        .file_bytes = 16 << 20, .files = 3, .age_ms = 60ULL * 60 * 1000};
+    char name[RECEIPT_NAME_SIZE];
+    struct reason why;
+    struct web_ping ping = {.receipts = receipts_new(folder, &roomy)};
+    for (int i = 0; i < RECEIPTS; i++) {
+        add(ping.receipts, "http://a.example/1\n", PROOF_AWAITED, name);
+    }
+    struct key_watch *watch = key_watch_open(&ping);
+    const uint64_t until_ms = clock_monotonic_ms() + PATIENCE_MS;
+    size_t waiting;
+    do {
+        usleep(LOOK_US);
+        waiting = 0;
+        assert_int_equal(receipts_awaiting(ping.receipts, count_name, &waiting, &why), STATUS_OK);
+    } while (waiting > 0 && clock_monotonic_ms() < until_ms);
+    key_watch_close(watch);
+    assert_int_equal(waiting, 0);
+    receipts_free(ping.receipts);
 }
 
 static void
@@ -474,6 +525,8 @@ main(void)
         cmocka_unit_test_setup_teardown(test_half_receipt_is_cut_off, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_one_process_writes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(test_receipts_that_wait_are_found, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(test_more_keys_than_are_watched_at_once, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(test_oldest_receipts_go, make_folder, remove_folder),
         cmocka_unit_test(test_limits),
