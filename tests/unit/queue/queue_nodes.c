@@ -151,7 +151,7 @@ step_put(struct pair *pair)
     if (pair->put == URIS) {
         return;
     }
-    const enum stage stage = pick(pair, 2) > 0 ? STAGE_DETECT : STAGE_TRANSFORM;
+    const enum stage stage = pick(pair, 2) > 0 ? STAGE_INDEX : STAGE_EXTRACT;
     uri_of(uri, pair->put);
     const struct job job = a_job(stage, uri);
     if (put_jobs(pair->benches[at], &job, 1) == STATUS_OK) {
@@ -244,7 +244,7 @@ drain(struct pair *pair)
 static void
 take_all(struct pair *pair, size_t at)
 {
-    for (int stage = STAGE_DETECT; stage <= STAGE_TRANSFORM; stage++) {
+    for (int stage = STAGE_INDEX; stage <= STAGE_EXTRACT; stage++) {
         size_t before = 0;
         for (;;) {
             const size_t n = reserve(pair->benches[at], "w", 1, (enum stage)stage, 7);
@@ -284,8 +284,8 @@ test_jobs_between_nodes_exactly_once(void **state)
             const struct queue_stats there = stats(pair->benches[1 - at]);
             assert_int_equal(here.sent, pair->sent[at]);
             assert_int_equal(there.received, pair->sent[at]);
-            assert_int_equal(outbox_of(pair, at, STAGE_DETECT), 0);
-            assert_int_equal(outbox_of(pair, at, STAGE_TRANSFORM), 0);
+            assert_int_equal(outbox_of(pair, at, STAGE_INDEX), 0);
+            assert_int_equal(outbox_of(pair, at, STAGE_EXTRACT), 0);
             take_all(pair, at);
         }
         for (size_t number = 0; number < pair->put; number++) {
@@ -332,27 +332,27 @@ test_outbox_is_counted_by_stage(void **state)
     uint64_t last = 0;
     (void)state;
     open_pair(&pair, 1);
-    put_foreign(&pair, STAGE_DETECT, 3);
-    put_foreign(&pair, STAGE_TRANSFORM, 2);
+    put_foreign(&pair, STAGE_INDEX, 3);
+    put_foreign(&pair, STAGE_EXTRACT, 2);
     for (int again = 0; again < 2; again++) { /* also after a restart */
-        assert_int_equal(outbox_of(&pair, 0, STAGE_DETECT), 3);
-        assert_int_equal(outbox_of(&pair, 0, STAGE_TRANSFORM), 2);
-        assert_int_equal(peek_outbox(&pair, STAGE_DETECT), 3);
-        assert_int_equal(peek_outbox(&pair, STAGE_TRANSFORM), 2);
+        assert_int_equal(outbox_of(&pair, 0, STAGE_INDEX), 3);
+        assert_int_equal(outbox_of(&pair, 0, STAGE_EXTRACT), 2);
+        assert_int_equal(peek_outbox(&pair, STAGE_INDEX), 3);
+        assert_int_equal(peek_outbox(&pair, STAGE_EXTRACT), 2);
         restart(&pair, 0);
     }
     assert_true(send(&pair, 0));
     assert_int_equal(arrive(&pair, 0, &last), STATUS_OK);
     assert_int_equal(last, 5);
-    assert_int_equal(outbox_of(&pair, 0, STAGE_DETECT), 3); /* until this node has written it */
+    assert_int_equal(outbox_of(&pair, 0, STAGE_INDEX), 3); /* until this node has written it */
     confirm(&pair, 0, STATUS_OK, last);
     bench_work(pair.benches[0]);
-    assert_int_equal(outbox_of(&pair, 0, STAGE_DETECT), 0);
-    assert_int_equal(peek_outbox(&pair, STAGE_DETECT), 0);
+    assert_int_equal(outbox_of(&pair, 0, STAGE_INDEX), 0);
+    assert_int_equal(peek_outbox(&pair, STAGE_INDEX), 0);
     assert_int_equal(stats(pair.benches[0]).sent, 5);
     assert_int_equal(stats(pair.benches[1]).received, 5);
-    assert_int_equal(stats(pair.benches[1]).stages[STAGE_DETECT].ready, 3);
-    assert_int_equal(stats(pair.benches[1]).stages[STAGE_TRANSFORM].ready, 2);
+    assert_int_equal(stats(pair.benches[1]).stages[STAGE_INDEX].ready, 3);
+    assert_int_equal(stats(pair.benches[1]).stages[STAGE_EXTRACT].ready, 2);
     close_pair(&pair);
 }
 
@@ -364,7 +364,7 @@ test_sequences_go_on_after_a_restart(void **state)
     uint64_t last = 0;
     (void)state;
     open_pair(&pair, 1);
-    put_foreign(&pair, STAGE_DETECT, 4);
+    put_foreign(&pair, STAGE_INDEX, 4);
     assert_true(send(&pair, 0));
     assert_int_equal(arrive(&pair, 0, &last), STATUS_OK);
     confirm(&pair, 0, STATUS_OK, last);
@@ -372,11 +372,11 @@ test_sequences_go_on_after_a_restart(void **state)
     assert_false(send(&pair, 0));
     restart(&pair, 0);
     assert_false(send(&pair, 0));
-    put_foreign(&pair, STAGE_TRANSFORM, 2);
+    put_foreign(&pair, STAGE_EXTRACT, 2);
     assert_true(send(&pair, 0));
     assert_int_equal(arrive(&pair, 0, &last), STATUS_OK);
     assert_int_equal(last, 6);
-    assert_int_equal(stats(pair.benches[1]).stages[STAGE_TRANSFORM].ready, 2);
+    assert_int_equal(stats(pair.benches[1]).stages[STAGE_EXTRACT].ready, 2);
     close_pair(&pair);
 }
 
@@ -388,7 +388,7 @@ test_failed_commit_of_the_receiver(void **state)
     uint64_t last = 0;
     (void)state;
     open_pair(&pair, 1);
-    put_foreign(&pair, STAGE_DETECT, 4);
+    put_foreign(&pair, STAGE_INDEX, 4);
     assert_true(send(&pair, 0));
     pair.failing[1] = 1;
     assert_int_equal(arrive(&pair, 0, &last), STATUS_FULL);
@@ -398,7 +398,7 @@ test_failed_commit_of_the_receiver(void **state)
     assert_int_equal(arrive(&pair, 0, &last), STATUS_OK);
     assert_int_equal(last, 4);
     assert_int_equal(stats(pair.benches[1]).received, 4);
-    assert_int_equal(stats(pair.benches[1]).stages[STAGE_DETECT].ready, 4);
+    assert_int_equal(stats(pair.benches[1]).stages[STAGE_INDEX].ready, 4);
     close_pair(&pair);
 }
 
@@ -414,11 +414,11 @@ test_failed_commit_of_the_sender(void **state)
     open_pair(&pair, 1);
     do {
         uri_of(uri, number++);
-    } while (owner_of(&pair, STAGE_DETECT, uri) != 1);
+    } while (owner_of(&pair, STAGE_INDEX, uri) != 1);
     pair.failing[0] = 1;
-    const struct job job = a_job(STAGE_DETECT, uri);
+    const struct job job = a_job(STAGE_INDEX, uri);
     assert_int_equal(put_jobs(pair.benches[0], &job, 1), STATUS_FULL);
-    assert_int_equal(outbox_of(&pair, 0, STAGE_DETECT), 0);
+    assert_int_equal(outbox_of(&pair, 0, STAGE_INDEX), 0);
     assert_false(send(&pair, 0));
     clock_move(1100);
     bench_work(pair.benches[0]);
@@ -437,7 +437,7 @@ test_earlier_epoch_is_refused(void **state)
     uint64_t last = 0;
     (void)state;
     open_pair(&pair, 1);
-    put_foreign(&pair, STAGE_DETECT, 1);
+    put_foreign(&pair, STAGE_INDEX, 1);
     assert_true(send(&pair, 0));
     struct flight before = pair.flights[0];
     pair.flights[0] = (struct flight){0};
@@ -463,18 +463,18 @@ test_full_node_takes_no_jobs_of_others(void **state)
     bench_close(pair.benches[1]);
     pair.benches[1]->options.high_water = 1;
     bench_open(pair.benches[1]);
-    put_foreign(&pair, STAGE_DETECT, 3);
+    put_foreign(&pair, STAGE_INDEX, 3);
     assert_true(send(&pair, 0));
     assert_int_equal(arrive(&pair, 0, &last), STATUS_OK);
     confirm(&pair, 0, STATUS_OK, last);
     bench_work(pair.benches[0]);
-    put_foreign(&pair, STAGE_TRANSFORM, 1);
-    put_foreign(&pair, STAGE_DETECT, 1);
+    put_foreign(&pair, STAGE_EXTRACT, 1);
+    put_foreign(&pair, STAGE_INDEX, 1);
     assert_true(send(&pair, 0));
     assert_int_equal(arrive(&pair, 0, &last), STATUS_AGAIN); /* twice the high water waits there */
     confirm(&pair, 0, STATUS_AGAIN, 0);
     assert_false(send(&pair, 0)); /* not at once again */
-    assert_int_equal(outbox_of(&pair, 0, STAGE_DETECT), 1);
+    assert_int_equal(outbox_of(&pair, 0, STAGE_INDEX), 1);
     assert_int_equal(stats(pair.benches[1]).received, 3);
     close_pair(&pair);
 }
@@ -488,14 +488,14 @@ test_loss_is_refused_until_it_is_accepted(void **state)
     struct bench *receiver;
     (void)state;
     open_pair(&pair, 1);
-    put_foreign(&pair, STAGE_DETECT, 1);
+    put_foreign(&pair, STAGE_INDEX, 1);
     assert_true(send(&pair, 0));
     assert_int_equal(arrive(&pair, 0, &last), STATUS_OK);
     confirm(&pair, 0, STATUS_OK, last);
     receiver = pair.benches[1];
     bench_free(receiver); /* its disk is gone */
     receiver = pair.benches[1] = bench_new(cluster_text, "b");
-    put_foreign(&pair, STAGE_DETECT, 1);
+    put_foreign(&pair, STAGE_INDEX, 1);
     assert_true(send(&pair, 0));
     for (int again = 0; again < 2; again++) {
         assert_int_equal(arrive(&pair, 0, &last), STATUS_CORRUPT);

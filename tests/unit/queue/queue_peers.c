@@ -110,7 +110,7 @@ took(struct bench *bench, size_t node, uint64_t last)
 static void
 put_for(struct bench *bench, size_t node, unsigned n)
 {
-    put_uri(bench, STAGE_DETECT, uri_of(bench, STAGE_DETECT, node, n), 0);
+    put_uri(bench, STAGE_INDEX, uri_of(bench, STAGE_INDEX, node, n), 0);
 }
 
 /* ---- who gets what ---- */
@@ -165,12 +165,12 @@ test_a_node_without_jobs_gets_later_ones(void **state)
         put_for(bench, node, 0);
         assert_true(goes_to(bench, node, &sent));
         assert_int_equal(sent.count, 1);
-        assert_string_equal(sent.uri, uri_of(bench, STAGE_DETECT, node, 0));
+        assert_string_equal(sent.uri, uri_of(bench, STAGE_INDEX, node, 0));
         took(bench, node, sent.first);
         assert_true(goes_to(bench, other, &sent));
         assert_int_equal(sent.count, 3);
         took(bench, other, sent.first + 2);
-        assert_int_equal(outbox(bench, STAGE_DETECT), 0);
+        assert_int_equal(outbox(bench, STAGE_INDEX), 0);
     }
 }
 
@@ -219,6 +219,22 @@ reopen_as(struct bench *bench, const char *cluster, const char *self)
 
 /* What waits for a node that cluster.conf does not name any more stops nothing, is told, and goes
  * to whoever has its part now when a person says so, in whole. */
+/* A document lies in the archive of the node that fetched it. */
+static void
+test_content_is_worked_on_where_it_lies(void **state)
+{
+    struct bench *bench = *state;
+    struct sent sent;
+    put_uri(bench, STAGE_DETECT, uri_of(bench, STAGE_DETECT, B, 0), 0);
+    put_uri(bench, STAGE_TRANSFORM, uri_of(bench, STAGE_TRANSFORM, C, 0), 0);
+    assert_false(goes_to(bench, B, &sent));
+    assert_false(goes_to(bench, C, &sent));
+    assert_int_equal(stats(bench).stages[STAGE_DETECT].ready, 1);
+    assert_int_equal(stats(bench).stages[STAGE_TRANSFORM].ready, 1);
+    put_uri(bench, STAGE_INDEX, uri_of(bench, STAGE_INDEX, B, 0), 0);
+    assert_true(goes_to(bench, B, &sent));
+}
+
 static void
 test_a_node_that_is_named_no_more_is_forgotten(void **state)
 {
@@ -231,8 +247,8 @@ test_a_node_that_is_named_no_more_is_forgotten(void **state)
     for (unsigned i = 0, n = 0; n < JOBS; i++) {
         char uri[64];
         snprintf(uri, sizeof uri, "http://n%06u.example/", i);
-        if (cluster_owner(bench->cluster, STAGE_DETECT, slice_string(uri)) == B) {
-            put_uri(bench, STAGE_DETECT, uri, 0);
+        if (cluster_owner(bench->cluster, STAGE_INDEX, slice_string(uri)) == B) {
+            put_uri(bench, STAGE_INDEX, uri, 0);
             n++;
         }
     }
@@ -254,8 +270,8 @@ test_a_node_that_is_named_no_more_is_forgotten(void **state)
     assert_int_equal(moved, JOBS);
     assert_int_equal(dropped, 0);
     const struct queue_stats now = stats(bench);
-    assert_true(now.stages[STAGE_DETECT].ready > 0 && now.stages[STAGE_DETECT].outbox > 0);
-    assert_int_equal(now.stages[STAGE_DETECT].ready + now.stages[STAGE_DETECT].outbox, JOBS);
+    assert_true(now.stages[STAGE_INDEX].ready > 0 && now.stages[STAGE_INDEX].outbox > 0);
+    assert_int_equal(now.stages[STAGE_INDEX].ready + now.stages[STAGE_INDEX].outbox, JOBS);
     see_nodes(bench, &seen);
     assert_int_equal(seen.n, 1);
     bench_restart(bench);
@@ -274,10 +290,10 @@ test_a_node_that_is_down_holds_nothing_back(void **state)
     for (unsigned i = 0; i < 20; i++) {
         put_for(bench, B, i);
     }
-    assert_true(stats(bench).stages[STAGE_FETCH].throttled);
+    assert_true(stats(bench).stages[STAGE_TRANSFORM].throttled);
     for (int start = 0; start < 2; start++) {
         broker_tell_node(bench->broker, B, 1234, SLICE(""));
-        assert_false(stats(bench).stages[STAGE_FETCH].throttled);
+        assert_false(stats(bench).stages[STAGE_TRANSFORM].throttled);
         see_nodes(bench, &seen);
         assert_int_equal(seen.n, 2);
         assert_true(seen.nodes[0].down && !seen.nodes[1].down);
@@ -286,7 +302,7 @@ test_a_node_that_is_down_holds_nothing_back(void **state)
         bench_restart(bench);
     }
     broker_tell_node(bench->broker, B, 0, SLICE("no room"));
-    assert_true(stats(bench).stages[STAGE_FETCH].throttled);
+    assert_true(stats(bench).stages[STAGE_TRANSFORM].throttled);
     see_nodes(bench, &seen);
     assert_true(slice_is(seen.nodes[0].trouble, "no room"));
 }
@@ -321,9 +337,9 @@ test_metadata_leave_with_the_completion(void **state)
         struct buf data;
         struct sent sent;
         put_for(bench, A, (unsigned)i);
-        assert_int_equal(reserve(bench, "w", 1, STAGE_DETECT, 1), 1);
+        assert_int_equal(reserve(bench, "w", 1, STAGE_INDEX, 1), 1);
         struct job outputs[2] = {metadata_for(bench, B, &data),
-                                 a_job(STAGE_TRANSFORM, uri_of(bench, STAGE_TRANSFORM, B, 0))};
+                                 a_job(STAGE_EXTRACT, uri_of(bench, STAGE_EXTRACT, B, 0))};
         const struct completion completion = {.key = bench->jobs[0].key,
                                               .verdict = verdicts[i],
                                               .delay_ms = 1000000,
@@ -406,10 +422,10 @@ test_links_are_told_once(void **state)
             fail_msg("case %zu", i);
         }
     }
-    struct job detect = a_job(STAGE_DETECT, uri_of(bench, STAGE_DETECT, B, 0));
+    struct job detect = a_job(STAGE_INDEX, uri_of(bench, STAGE_INDEX, B, 0));
     for (uint64_t i = 1; i < 4; i++) {
         assert_int_equal(put_jobs(bench, &detect, 1), STATUS_OK);
-        assert_int_equal(outbox(bench, STAGE_DETECT), i);
+        assert_int_equal(outbox(bench, STAGE_INDEX), i);
     }
     assert_int_equal(stats(bench).seen, 0); /* it is the other's to know */
 }
@@ -460,7 +476,7 @@ test_transfers_have_limits(void **state)
     char *data = memory_zero(DATA, 1);
     struct sent sent;
     struct buf row;
-    struct job job = a_job(STAGE_DETECT, uri_of(bench, STAGE_DETECT, B, 0));
+    struct job job = a_job(STAGE_INDEX, uri_of(bench, STAGE_INDEX, B, 0));
     for (size_t i = 0; i <= TRANSFER_ROWS; i++) {
         jobs[i] = job;
     }
@@ -499,7 +515,7 @@ test_a_transfer_that_failed_is_sent_again_after_a_while(void **state)
     for (int i = 0; i < 2; i++) { /* no answer, or one that knows of less */
         broker_delivered(bench->broker, B, i == 0 ? STATUS_AGAIN : STATUS_OK, i == 0 ? 2 : 1);
         bench_work(bench);
-        assert_int_equal(outbox(bench, STAGE_DETECT), 2);
+        assert_int_equal(outbox(bench, STAGE_INDEX), 2);
         clock_move(RETRY_MS - 1);
         assert_false(goes_to(bench, B, &sent));
         clock_move(1);
@@ -509,11 +525,11 @@ test_a_transfer_that_failed_is_sent_again_after_a_while(void **state)
         assert_int_equal(sent.epoch, epoch);
     }
     took(bench, B, 7); /* it may know of more than was sent */
-    assert_int_equal(outbox(bench, STAGE_DETECT), 0);
+    assert_int_equal(outbox(bench, STAGE_INDEX), 0);
     assert_int_equal(stats(bench).sent, 2);
     broker_delivered(bench->broker, B, STATUS_OK, 9);
     put_for(bench, B, 2);
-    assert_int_equal(outbox(bench, STAGE_DETECT), 1);
+    assert_int_equal(outbox(bench, STAGE_INDEX), 1);
     assert_true(goes_to(bench, B, &sent));
     assert_int_equal(sent.first, 3);
 }
@@ -524,7 +540,7 @@ test_failed_commits_forget_no_transfer(void **state)
 {
     struct bench *bench = *state;
     struct sent sent;
-    const struct job other = a_job(STAGE_DETECT, uri_of(bench, STAGE_DETECT, A, 0));
+    const struct job other = a_job(STAGE_INDEX, uri_of(bench, STAGE_INDEX, A, 0));
     put_for(bench, B, 0);
     put_for(bench, B, 1);
     assert_true(goes_to(bench, B, &sent));
@@ -536,11 +552,11 @@ test_failed_commits_forget_no_transfer(void **state)
     commits_that_fail = 1;
     bench_work(bench); /* it would delete what was taken */
     assert_int_equal(commits_that_fail, 0);
-    assert_int_equal(outbox(bench, STAGE_DETECT), 2);
+    assert_int_equal(outbox(bench, STAGE_INDEX), 2);
     assert_int_equal(stats(bench).sent, 0);
     clock_move(1000);
     bench_work(bench);
-    assert_int_equal(outbox(bench, STAGE_DETECT), 0);
+    assert_int_equal(outbox(bench, STAGE_INDEX), 0);
     assert_int_equal(stats(bench).sent, 2);
     assert_false(goes_to(bench, B, &sent));
     bench_restart(bench);
@@ -641,6 +657,7 @@ queue_peers_run(void)
         CASE(test_each_node_gets_its_own),
         CASE(test_a_look_names_the_node),
         CASE(test_a_node_without_jobs_gets_later_ones),
+        CASE(test_content_is_worked_on_where_it_lies),
         CASE(test_a_node_that_is_named_no_more_is_forgotten),
         CASE(test_a_node_that_is_down_holds_nothing_back),
         CASE(test_metadata_leave_with_the_completion),
