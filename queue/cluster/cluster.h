@@ -16,8 +16,9 @@
  *
  * Work is spread by PARTITIONS virtual partitions: of the host for fetch, of the URI for all
  * else; but the queue leaves jobs of detect and transform where the document's archive is, if that
- * node serves the stage (queue/broker/put.c). Partitions go to the nodes that serve the stage by weighted rendezvous hashing (Thaler
- * and Ravishankar 1998): a new node takes only its share. Read-only after opening, thread-safe.
+ * node serves the stage (queue/broker/put.c). Partitions go to the nodes that serve the stage by
+ * weighted rendezvous hashing (Thaler and Ravishankar 1998): a new node takes only its share.
+ * Read-only after opening, thread-safe.
  */
 #ifndef QUEUE_CLUSTER_CLUSTER_H
 #define QUEUE_CLUSTER_CLUSTER_H
