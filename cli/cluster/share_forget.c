@@ -64,7 +64,7 @@ read_owner(struct forgetting *forgetting, char session[SESSION_NAME_SIZE], struc
 static enum status
 check_lost(struct forgetting *forgetting, struct reason *why)
 {
-    static const char *const data[] = {"queue", "metastore", "index-0", "archive"};
+    static const char *const data[] = {"queue", "metastore", "index-1", "warc"};
     char session[SESSION_NAME_SIZE], path[ROOT_PATH_SIZE + NAME_SIZE];
     struct stat info;
     TRY(read_owner(forgetting, session, why));
@@ -160,14 +160,14 @@ drop_node(struct forgetting *forgetting, const char *name, struct reason *why)
 {
     char line[NAME_SIZE];
     struct buf text, kept;
-    const int length = snprintf(line, sizeof line, "node %s ", forgetting->node);
+    snprintf(line, sizeof line, "node %s ", forgetting->node);
     buf_init(&text, CONF_MAXIMUM);
     buf_init(&kept, CONF_MAXIMUM);
     enum status status = forgetting->files.read(forgetting->files.context, name, &text, why);
     for (size_t at = 0; at < text.length;) {
         const char *end = memchr(text.data + at, '\n', text.length - at);
         const size_t size = end != NULL ? (size_t)(end - text.data) + 1 - at : text.length - at;
-        if (strncmp(text.data + at, line, (size_t)length) != 0) {
+        if (!slice_starts(slice_of(text.data + at, size), slice_string(line))) {
             buf_append(&kept, text.data + at, size);
         }
         at += size;
