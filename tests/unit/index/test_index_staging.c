@@ -2,6 +2,7 @@
  * quads make one batch after the other, whatever was there, however they are spread over runs, and
  * whatever is written before and after. test_index_faults kills them at every write. Then the
  * same again with trees that are built anew. */
+#include "tests/unit/brief.h"
 #include "tests/unit/index/index_fixture.h"
 
 #include <fcntl.h>
@@ -96,7 +97,7 @@ quads_that_wait_make_the_same_index(void **state)
     struct buf nquads;
     buf_init(&nquads, 1 << 20);
     uint64_t expected = 0, sum = 0;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < (int)brief(ROUNDS, 8); round++) {
         index_batch_reset(batches[0]);
         index_batch_reset(batches[1]);
         const bool replacing = round % 4 == 3; /* whole documents: after what waits */
