@@ -421,6 +421,28 @@ read_claims(struct share_owner *owner, struct reason *why)
     return status;
 }
 
+static enum status
+read_forgotten(struct share_owner *owner, struct reason *why)
+{
+    const struct share_files *files = &owner->settings.files;
+    for (size_t i = 0; i < owner->settings.cluster.shares; i++) {
+        struct known_share *share = &owner->shares[i];
+        if (!share->forgotten) {
+            TRY(share_forgotten_read(files, i, &share->forgotten, why));
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Who gives a share up looks for claims after he has marked it, and takes none that comes later for
+ * an owner: so no claim of ours counts before the marks were read after it was made. */
+static enum status
+read_marks_and_claims(struct share_owner *owner, struct reason *why)
+{
+    TRY(read_forgotten(owner, why));
+    return read_claims(owner, why);
+}
+
 /* ---- the plan ---- */
 
 static enum status
@@ -504,19 +526,6 @@ plan(const struct share_owner *owner, struct planned *planned)
     share_plan(planned->machines, planned->count, planned->shares, shares, planned->should);
 }
 
-static enum status
-read_forgotten(struct share_owner *owner, struct reason *why)
-{
-    const struct share_files *files = &owner->settings.files;
-    for (size_t i = 0; i < owner->settings.cluster.shares; i++) {
-        struct known_share *share = &owner->shares[i];
-        if (!share->forgotten) {
-            TRY(share_forgotten_read(files, i, &share->forgotten, why));
-        }
-    }
-    return STATUS_OK;
-}
-
 /* Whether its last owner, if any, cannot act any more. */
 static bool
 can_be_claimed(const struct share_owner *owner, const struct known_share *share)
@@ -584,8 +593,7 @@ claim_what_is_due(struct share_owner *owner, const struct planned *planned, stru
         }
     }
     if (any) {
-        TRY(read_claims(owner, why));
-        TRY(read_forgotten(owner, why)); /* who forgets looks for claims after he has said so */
+        TRY(read_marks_and_claims(owner, why));
     }
     return STATUS_OK;
 }
@@ -642,10 +650,9 @@ enum status
 share_owner_step(struct share_owner *owner, struct reason *why)
 {
     TRY(check_lease(owner, why));
-    TRY(read_claims(owner, why));
+    TRY(read_marks_and_claims(owner, why));
     TRY(read_sessions(owner, why));
     TRY(read_moves(owner, why));
-    TRY(read_forgotten(owner, why));
     TRY(check_lease(owner, why));
     struct planned *planned = memory_zero(1, sizeof *planned);
     plan(owner, planned);

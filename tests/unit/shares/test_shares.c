@@ -345,6 +345,74 @@ a_forgotten_share_is_nobodys(void **state)
     root_files_close(&files[1]);
 }
 
+static bool marks_unreadable, marked;
+static enum status (*make_plainly)(void *context, const char *name, struct slice text, bool *made,
+                                   struct reason *why);
+static enum status (*read_plainly)(void *context, const char *name, struct buf *text,
+                                   struct reason *why);
+
+/* Just before a share is claimed it is given up. */
+static enum status
+make_when_marked(void *context, const char *name, struct slice text, bool *made, struct reason *why)
+{
+    if (!marked) {
+        marked = true;
+        assert_int_equal(make_plainly(context, "forgotten/2", SLICE("\n"), made, why), STATUS_OK);
+        marks_unreadable = true;
+    }
+    return make_plainly(context, name, text, made, why);
+}
+
+static enum status
+read_but_marks(void *context, const char *name, struct buf *text, struct reason *why)
+{
+    if (marks_unreadable && strncmp(name, "forgotten/", strlen("forgotten/")) == 0) {
+        return status_fail(why, STATUS_SYSTEM, "%s cannot be read", name);
+    }
+    return read_plainly(context, name, text, why);
+}
+
+/* Who gives a share up relies on it that a claim made meanwhile is not acted upon: also when the
+ * claimant cannot see at once that the share is given up. */
+static void
+a_claim_waits_until_marks_are_read(void **state)
+{
+    struct share_files files;
+    struct reason why;
+    char path[SCRATCH_SIZE + 32];
+    (void)state;
+    clock_ms = 1000;
+    (void)snprintf(path, sizeof path, "%s/forgotten", root);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(root_files_open(&files, root, "a", &why), STATUS_OK);
+    make_plainly = files.make;
+    read_plainly = files.read;
+    marks_unreadable = marked = false;
+    files.make = make_when_marked;
+    files.read = read_but_marks;
+    const struct share_owner_settings settings = {.files = files,
+                                                  .now_ms = clock_now,
+                                                  .renewed = renewed,
+                                                  .cluster = {.shares = 4, .lease_ms = 1000},
+                                                  .machine = "a",
+                                                  .address = "127.0.0.1:7000",
+                                                  .incarnation = 1,
+                                                  .weight = 1};
+    struct share_owner *a = share_owner_open(&settings);
+    assert_int_equal(share_owner_renew(a, &why), STATUS_OK);
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(share_owner_step(a, &why), STATUS_SYSTEM);
+        assert_true(marked);
+        assert_int_not_equal(share_owner_has(a, 2), SHARE_OURS);
+    }
+    marks_unreadable = false;
+    step(a);
+    assert_int_equal(share_owner_has(a, 2), SHARE_LEAVING);
+    assert_int_equal(count_of(a, SHARE_OURS), 3);
+    share_owner_close(a);
+    root_files_close(&files);
+}
+
 static struct share_owner *renewing;
 static enum status (*make_at_once)(void *context, const char *name, struct slice text, bool *made,
                                    struct reason *why);
@@ -469,6 +537,7 @@ main(void)
         cmocka_unit_test_setup_teardown(shares_change_hands, root_make, root_remove),
         cmocka_unit_test_setup_teardown(a_run_takes_its_own_shares_again, root_make, root_remove),
         cmocka_unit_test_setup_teardown(a_forgotten_share_is_nobodys, root_make, root_remove),
+        cmocka_unit_test_setup_teardown(a_claim_waits_until_marks_are_read, root_make, root_remove),
         cmocka_unit_test_setup_teardown(a_step_that_waits_costs_no_lease, root_make, root_remove),
         cmocka_unit_test_setup_teardown(a_file_is_made_once, root_make, root_remove),
         cmocka_unit_test(two_owners_never_act_at_once),
