@@ -159,14 +159,15 @@ answered(void *context, const struct fetch_result *result)
 }
 
 static enum status
-request_once(struct web_client *client, struct slice url, size_t size, bool head,
+request_once(struct web_client *client, struct slice url, size_t size, enum manners manners,
              struct arena *arena, struct web_answer *answer, struct reason *why)
 {
     const struct fetch_request request = {
         .url = url,
         .size = size,
-        .head = head,
-        .accept = client->accept,
+        .head = manners == ASK_HEAD,
+        /* Rules of a host that a redirect leads to are asked for in between. */
+        .accept = manners == ASK_FOR_RULES ? (struct slice){0} : client->accept,
         .done = answered,
         .context = client,
     };
@@ -224,8 +225,7 @@ follow(struct web_client *client, struct slice url, size_t size, enum manners ma
         *answer = (struct web_answer){.url = arena_copy(arena, url)};
         status = manners == ASK_FOR_RULES ? STATUS_OK : enter(client, answer->url, &host, why);
         if (status == STATUS_OK) {
-            status =
-                request_once(client, answer->url, size, manners == ASK_HEAD, arena, answer, why);
+            status = request_once(client, answer->url, size, manners, arena, answer, why);
         }
         if (host != NULL) {
             rest_again(client, host);
@@ -325,8 +325,6 @@ enum status
 web_client_get_as(struct web_client *client, struct slice url, struct slice accept, size_t size,
                   struct arena *arena, struct web_answer *answer, struct reason *why)
 {
-    struct known_host *host;
-    TRY(host_of(client, url, &host, why)); /* its rules are asked for as ever */
     client->accept = accept;
     const enum status status = follow(client, url, size, ASK_GET, arena, answer, why);
     client->accept = (struct slice){0};

@@ -167,25 +167,29 @@ descend(struct term_survey *survey, const struct surveyed_term *term, struct map
     return term_survey_document(survey, at->document, depth, why);
 }
 
-/* Asks the servers of the first documents for their forms. What a rule forbids is left out. */
+/* Asks the servers of the first documents for their forms, once each, however many terms a document
+ * has. What a rule forbids is left out. */
 static enum status
 ask_servers(struct term_survey *survey, struct reason *why)
 {
-    size_t asked = 0;
-    for (size_t i = 0; i < survey->count && survey->client != NULL; i++) {
+    struct map seen;
+    enum status status = STATUS_OK;
+    map_init(&seen);
+    for (size_t i = 0; i < survey->count && survey->client != NULL && status == STATUS_OK; i++) {
         const struct document_facts *at = survey->terms[i].facts.at;
-        if (!at->web || at->negotiated != NULL) {
+        if (!at->web || !map_add(&seen, digest_local(at->address))) {
             continue;
         }
-        if (asked++ == NEGOTIATIONS_MOST) {
+        if (seen.count > NEGOTIATIONS_MOST) {
             survey->cut = true;
             break;
         }
-        const enum status status =
+        status =
             document_facts_negotiate(&survey->reader, at, survey->client, survey->settings, why);
-        TRY(status == STATUS_DENIED ? STATUS_OK : status);
+        status = status == STATUS_DENIED ? STATUS_OK : status;
     }
-    return STATUS_OK;
+    map_release(&seen);
+    return status;
 }
 
 enum status

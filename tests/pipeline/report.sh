@@ -221,7 +221,7 @@ has 'waiting|fetch'
 
 # ---- forms that a server chooses by Accept ----
 
-python3 - "$work/forms.port" <<'P' &
+python3 - "$work/forms.port" "$work/forms.log" <<'P' &
 import http.server, sys
 turtle = b'@prefix r: <http://www.w3.org/2000/01/rdf-schema#> . <> r:label "Terms" . <#a> r:label "A" ; r:seeAlso [ r:label "B" ] .'
 rdfxml = b'''<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://www.w3.org/2000/01/rdf-schema#">
@@ -232,7 +232,15 @@ page = b"<!DOCTYPE html><title>Terms</title><p>About them."
 class Server(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         accept = self.headers["Accept"]
-        name = self.path.split(".")[0]
+        name, host = self.path.split(".")[0], self.headers["Host"]
+        with open(sys.argv[2], "a") as log:
+            print(host + self.path, file=log)
+        if host == "rules.example" and self.path == "/robots.txt":
+            return self.tell_rules(accept)
+        if host != "rules.example" and name in ("/moved", "/ns"): # what answers forbids to be asked
+            self.send_response(303)
+            self.send_header("Location", "http://rules.example/even")
+            return self.end_headers()
         forms = {"text/turtle": ("ttl", turtle), "application/rdf+xml": ("rdf", rdfxml), "text/html": ("html", page)}
         if name == "/uneven":
             forms["application/ld+json"] = ("json", jsonld)
@@ -252,6 +260,13 @@ class Server(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+    def tell_rules(self, accept): # to who asks for them as for any page
+        if "*/*" not in accept:
+            return self.send_error(406)
+        self.send_response(200)
+        self.send_header("Content-Type", "text/plain")
+        self.end_headers()
+        self.wfile.write(b"User-agent: *\nDisallow: /\n")
     def log_message(self, *arguments):
         pass
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server)
@@ -262,23 +277,35 @@ os.rename(sys.argv[1] + ".new", sys.argv[1])
 server.serve_forever()
 P
 forms=$!
+web_stop=(kill "$forms") # also when this test fails
 for _ in $(seq "$patience"); do
     [[ -s $work/forms.port ]] && break
     sleep 0.1
 done
-ask() { # address: what the rule says of it
+ask_servers() { # what is validated
+    : >"$work/forms.log"
     validate "${settings[@]}" --set "fetch.connect_to=127.0.0.1:$(cat "$work/forms.port")" --ask --json "$1" >"$work/json" ||
         fail "validate --ask: $(cat "$work/json")"
+}
+ask() { # address: what the rule says of it
+    ask_servers "$1"
     python3 -c 'import json, sys
-rule = next(rule for rule in json.load(sys.stdin)["terms"][0]["rules"] if rule["rule"] == "negotiated")
-print(rule["outcome"], rule.get("text", ""))' <"$work/json"
+rule = next((rule for rule in json.load(sys.stdin)["terms"][0]["rules"] if rule["rule"] == "negotiated"), None)
+print(rule["outcome"] + " " + rule.get("text", "") if rule else "")' <"$work/json"
 }
 even=$(ask http://forms.example/even#a) uneven=$(ask http://forms.example/uneven#a)
-kill "$forms"
+moved=$(ask http://forms.example/moved#a)
+grep -q 'rules.example/even' "$work/forms.log" && fail "asked in spite of robots.txt: $(cat "$work/forms.log")"
+ask_servers http://use.example/data.ttl
+asked=$(grep -c '^fine.example/ns$' "$work/forms.log" || true)
+"${web_stop[@]}"
 wait "$forms" || true
+web_stop=()
 [[ $even == passed* ]] || fail "the same in each form: $even"
 [[ $uneven == 'failed asked for as application/ld+json it has other statements (1) than as text/turtle (4)' ]] ||
     fail "other statements: $uneven"
+[[ -z $moved ]] || fail "what robots.txt forbids: $moved"
+[[ $asked -eq 1 ]] || fail "a document of several terms was asked for $asked times: $(cat "$work/forms.log")"
 
 # ---- which pages ----
 
