@@ -1,5 +1,6 @@
 #include "cli/cluster/share_forget.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,10 @@ check_lost(struct forgetting *forgetting, struct reason *why)
     for (size_t i = 0; i < sizeof data / sizeof data[0]; i++) {
         snprintf(path, sizeof path, "%s/shares/%zu/%s", forgetting->root, forgetting->share,
                  data[i]);
+        if (access(path, F_OK) != 0 && errno != ENOENT) {
+            return status_fail_errno(why, "cannot see whether share %zu has its data, %s",
+                                     forgetting->share, path);
+        }
         if (access(path, F_OK) == 0) {
             return status_fail(why, STATUS_MISUSE,
                                "share %zu has its data, %s, and goes on when a machine runs it; "

@@ -305,8 +305,8 @@ static enum status
 take_lock(struct supervisor *supervisor, struct reason *why)
 {
     enum { TRIES = 50, PAUSE_US = 10000 };
-    int error = EWOULDBLOCK;
     supervisor->lock = run_lock_open(supervisor->directory, SUPERVISOR_LOCK);
+    int error = supervisor->lock >= 0 ? EWOULDBLOCK : errno;
     for (int i = 0; i < TRIES && error == EWOULDBLOCK; i++) {
         if (run_lock_try(supervisor->lock, LOCK_EX)) {
             supervisor_sign_lock(supervisor->lock);

@@ -53,6 +53,10 @@ refused 'shares are 0 to 2' cluster forget 3
 mkdir "$ROOT/shares/1/queue"
 refused 'has its data' cluster forget 1
 rmdir "$ROOT/shares/1/queue"
+ln -s queue "$ROOT/shares/1/queue" # it can be neither seen nor missed
+cluster forget 1 >"$work/refused" 2>&1 && fail "given up without a look at its data: $(cat "$work/refused")"
+grep -q 'cannot see whether' "$work/refused" || fail "not refused: $(cat "$work/refused")"
+rm "$ROOT/shares/1/queue"
 kill -0 "$crawl" || fail "the crawl ended without a share: $(cat "$work/crawl.out")"
 
 cluster forget 1 >"$work/forget.out" 2>&1 || fail "forget: $(cat "$work/forget.out")"
