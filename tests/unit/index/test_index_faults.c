@@ -25,7 +25,7 @@ enum {
     DOCUMENTS = 40,
     CACHE = 4 << 20,
     TRIES = 3, /* of each kind of fault, without QUADRILLE_KILL_STEP; */
-    TRIES_LEAST = 1,
+    TRIES_LEAST = 2,
     PATCH_BYTES = 1 << 22
 };
 
