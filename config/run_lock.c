@@ -104,7 +104,8 @@ remove_if_lost(const char *path)
     return lost && unlink(path) == 0;
 }
 
-/* Of each entry of the folder: the file itself, or the one called file in it. */
+/* Looks at each entry of the folder: at the entry itself where file is empty, else at the file of
+ * that name in it. */
 static size_t
 remove_lost_in(const char *folder, const char *file)
 {

@@ -85,3 +85,10 @@ clock_text(uint64_t wall_ms, int with_ms, char text[CLOCK_TEXT_SIZE])
     }
     *text = '\0';
 }
+
+void
+clock_wait_until(uint64_t *wait_ms, uint64_t due_ms, uint64_t now_ms)
+{
+    const uint64_t until = due_ms > now_ms ? due_ms - now_ms : 0;
+    *wait_ms = until < *wait_ms ? until : *wait_ms;
+}

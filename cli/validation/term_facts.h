@@ -30,7 +30,7 @@ struct spoken_of {
     unsigned said; /* enum said_of, or'ed */
 };
 
-/* What a server answers who asks for one type. */
+/* Tells what a server answers to a request for one type. */
 struct negotiated_form {
     const char *asked;    /* "text/turtle" */
     uint64_t http_status; /* 0: there was no answer */

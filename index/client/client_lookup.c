@@ -135,7 +135,7 @@ struct finding {
     bool words;
 };
 
-/* What a partition has given so far: `count` of the last number. */
+/* Counts what a partition has given so far: `count` statements of the last number. */
 struct given {
     uint64_t number, count;
 };
@@ -282,7 +282,7 @@ read_objects(void *context, size_t partition, struct lookup_answer *answer, stru
     return STATUS_OK;
 }
 
-/* What each partition is asked: nothing when none of the documents are there. */
+/* Writes what each partition is asked; nothing when none of the documents are there. */
 static void
 put_resources(const struct index_resource *resources, const struct slice *predicates,
               const struct describing *describing, struct buf *requests)

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "index/client/index_client.h"
 
-/* What is to be found: by words (index_search), or, when there are none, by patterns. */
+/* Says what is to be found: by words (index_search), or, when there are none, by patterns. */
 struct index_find {
     struct slice words;
     const struct quad *patterns; /* TERM_NONE places are any */

@@ -303,8 +303,8 @@ struct bound {
     unsigned different;
 };
 
-/* Whether the row is still below the bound; first: the place in which it differs from the row
- * before, which was below. */
+/* Returns whether the row is still below the bound. first is the place in which it differs from the
+ * row before, which was below. */
 static ALWAYS_INLINE bool
 stays_below(struct bound *bound, const struct row *row, unsigned first)
 {

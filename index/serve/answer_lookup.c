@@ -25,7 +25,6 @@ struct lookup {
     const struct quad_source *source;
     struct cursor *cursor;
     struct row_names names;
-    struct arena arena;
     struct buf out;
     struct quad_scan *scan; /* used again for patterns of the same places; NULL: not yet */
     unsigned number_count, place_count; /* of a row */
@@ -49,17 +48,8 @@ lookup_init(struct lookup *lookup, struct partition_reader *reader, struct curso
                               .cursor = cursor,
                               .number_count = numbers,
                               .place_count = places};
-    row_names_init(&lookup->names);
-    arena_init(&lookup->arena, 0);
+    row_names_init(&lookup->names, lookup->source);
     buf_init(&lookup->out, ROW_NAMES_PIECE);
-}
-
-static enum status
-resolve_name(void *context, oid id, struct term *term, struct reason *why)
-{
-    struct lookup *lookup = context;
-    arena_reset(&lookup->arena);
-    return lookup->source->resolve(lookup->source->context, id, &lookup->arena, term, why);
 }
 
 /* Puts the rows that wait behind those that are to be sent. */
@@ -71,7 +61,7 @@ put_rows(struct lookup *lookup, struct reason *why)
             row_names_note(&lookup->names, lookup->rows[i].places[place]);
         }
     }
-    TRY(row_names_prepare(&lookup->names, resolve_name, lookup, why));
+    TRY(row_names_prepare(&lookup->names, row_names_stored, &lookup->names, why));
     for (size_t i = 0; i < lookup->count; i++) {
         for (unsigned number = 0; number < lookup->number_count; number++) {
             codec_put_varint(&lookup->out, lookup->rows[i].numbers[number]);
@@ -138,7 +128,6 @@ lookup_end(struct lookup *lookup, enum status status, struct reason *why)
     }
     end_scans(lookup);
     row_names_release(&lookup->names);
-    arena_release(&lookup->arena);
     buf_release(&lookup->out);
     free(lookup->rows);
     return status;
@@ -245,7 +234,8 @@ answer_find(struct partition_reader *reader, struct slice request, struct cursor
 
 /* ---- resources ---- */
 
-/* What is wanted of each resource, and the first object of each predicate of the present one. */
+/* Holds what is wanted of each resource, and the first object of each predicate of the present one.
+ */
 struct description {
     oid predicates[INDEX_DESCRIBED_PREDICATES], objects[INDEX_DESCRIBED_PREDICATES];
     size_t count;

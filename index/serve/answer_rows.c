@@ -26,20 +26,11 @@ struct rows {
     struct cursor *cursor;
     struct buf out;
     struct row_names names;
-    struct arena arena;
     bool graphs;
     uint64_t number; /* of the pattern of the last row that was sent */
     struct chunk_row *chunk;
     size_t count, room;
 };
-
-static enum status
-resolve_name(void *context, oid id, struct term *term, struct reason *why)
-{
-    struct rows *rows = context;
-    arena_reset(&rows->arena);
-    return rows->source->resolve(rows->source->context, id, &rows->arena, term, why);
-}
 
 /* ---- chunks ---- */
 
@@ -47,7 +38,7 @@ resolve_name(void *context, oid id, struct term *term, struct reason *why)
 static enum status
 send_chunk(struct rows *rows, bool last, struct reason *why)
 {
-    TRY(row_names_prepare(&rows->names, resolve_name, rows, why));
+    TRY(row_names_prepare(&rows->names, row_names_stored, &rows->names, why));
     for (size_t i = 0; i < rows->count; i++) {
         const struct chunk_row *row = &rows->chunk[i];
         codec_put_varint(&rows->out, row->number - rows->number);
@@ -172,15 +163,13 @@ answer_rows(const struct quad_source *source, struct slice request, struct curso
     struct rows rows = {.source = source, .cursor = cursor};
     rows.graphs = !(codec_get_u8(&in) & INDEX_ROWS_NO_GRAPHS);
     buf_init(&rows.out, ROW_NAMES_PIECE);
-    arena_init(&rows.arena, 0);
-    row_names_init(&rows.names);
+    row_names_init(&rows.names, source);
     enum status status = match_all(&rows, &in, why);
     if (status == STATUS_OK && rows.count > 0) {
         status = send_chunk(&rows, true, why);
     }
     buf_release(&rows.out);
     row_names_release(&rows.names);
-    arena_release(&rows.arena);
     free(rows.chunk);
     return status;
 }

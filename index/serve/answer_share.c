@@ -13,12 +13,10 @@ enum {
 };
 
 struct rows {
-    const struct quad_source *source;
     struct dictionary *dictionary;
     struct cursor *cursor;
     struct buf out;
     struct row_names names;
-    struct arena arena;
     oid *chunk;
     size_t count, room, capacity; /* identifiers */
 };
@@ -27,11 +25,8 @@ static enum status
 resolve_name(void *context, oid id, struct term *term, struct reason *why)
 {
     struct rows *rows = context;
-    if (id >= OID_LOCAL) {
-        return dictionary_term(rows->dictionary, id, term, why);
-    }
-    arena_reset(&rows->arena);
-    return rows->source->resolve(rows->source->context, id, &rows->arena, term, why);
+    return id >= OID_LOCAL ? dictionary_term(rows->dictionary, id, term, why)
+                           : row_names_stored(&rows->names, id, term, why);
 }
 
 static enum status
@@ -86,7 +81,7 @@ enum status
 answer_share(const struct quad_source *source, const struct share_request *request,
              const struct query_options *options, struct cursor *cursor, struct reason *why)
 {
-    struct rows rows = {.source = source, .cursor = cursor, .room = CHUNK_FIRST};
+    struct rows rows = {.cursor = cursor, .room = CHUNK_FIRST};
     const struct share_sink sink = {&rows, take_row, end_rows};
     struct query_options own = *options;
     struct query *query;
@@ -96,12 +91,10 @@ answer_share(const struct quad_source *source, const struct share_request *reque
     own.now_ms = request->now_ms;
     TRY(query_prepare(&query, request->text, slice_of(NULL, 0), why));
     buf_init(&rows.out, ROW_NAMES_PIECE);
-    arena_init(&rows.arena, 0);
-    row_names_init(&rows.names);
+    row_names_init(&rows.names, source);
     const enum status status = share_run(query, source, &own, request, &sink, why);
     buf_release(&rows.out);
     row_names_release(&rows.names);
-    arena_release(&rows.arena);
     free(rows.chunk);
     query_free(query);
     return status;

@@ -56,18 +56,28 @@ grow(struct row_names *names)
 }
 
 void
-row_names_init(struct row_names *names)
+row_names_init(struct row_names *names, const struct quad_source *source)
 {
-    *names = (struct row_names){0};
+    *names = (struct row_names){.source = source};
+    arena_init(&names->arena, 0);
     buf_init(&names->terms, TERMS_MAXIMUM);
 }
 
 void
 row_names_release(struct row_names *names)
 {
+    arena_release(&names->arena);
     buf_release(&names->terms);
     free(names->table);
     free(names->fresh);
+}
+
+enum status
+row_names_stored(void *context, oid id, struct term *term, struct reason *why)
+{
+    struct row_names *names = context;
+    arena_reset(&names->arena);
+    return names->source->resolve(names->source->context, id, &names->arena, term, why);
 }
 
 void

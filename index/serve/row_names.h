@@ -5,6 +5,7 @@
 #ifndef INDEX_SERVE_ROW_NAMES_H
 #define INDEX_SERVE_ROW_NAMES_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "index/quad_source.h"
 #include "index/serve/cursor.h"
@@ -13,6 +14,8 @@
 typedef enum status row_names_resolve(void *context, oid id, struct term *term, struct reason *why);
 
 struct row_names {
+    const struct quad_source *source;
+    struct arena arena;     /* of the stored term that was resolved last */
     struct row_name *table; /* identifiers that were sent, or are about to be; open addressing */
     size_t places;          /* a power of two */
     size_t count;
@@ -23,8 +26,10 @@ struct row_names {
     struct buf terms; /* their terms' bytes */
 };
 
-void row_names_init(struct row_names *names);
+void row_names_init(struct row_names *names, const struct quad_source *source);
 void row_names_release(struct row_names *names);
+/* Resolves a stored identifier by the source; context: the struct row_names. */
+enum status row_names_stored(void *context, oid id, struct term *term, struct reason *why);
 /* An identifier of the chunk. */
 void row_names_note(struct row_names *names, oid id);
 /* Before a chunk's names are put. LIMIT: its terms are too long. */

@@ -321,13 +321,6 @@ broker_work(struct broker *broker, struct reason *why)
     return STATUS_OK;
 }
 
-static void
-sooner(uint64_t *wait, uint64_t due, uint64_t now)
-{
-    const uint64_t until = due > now ? due - now : 0;
-    *wait = until < *wait ? until : *wait;
-}
-
 uint64_t
 broker_wait_ms(const struct broker *broker)
 {
@@ -338,23 +331,23 @@ broker_wait_ms(const struct broker *broker)
     if (broker->pending_count > 0 || troubles_uncounted(broker->troubles, &uncounted)) {
         return 0;
     }
-    sooner(&wait, broker->tick_ms, now);
+    clock_wait_until(&wait, broker->tick_ms, now);
     if (now < broker->failed_until_ms) { /* until then nothing is moved, nor looked at */
-        sooner(&wait, broker->failed_until_ms, now);
+        clock_wait_until(&wait, broker->failed_until_ms, now);
     } else {
-        sooner(&wait, broker->stall_check_ms, now);
+        clock_wait_until(&wait, broker->stall_check_ms, now);
         if (broker->later_due_ms != UINT64_MAX) {
-            sooner(&wait, broker->later_due_ms, wall);
+            clock_wait_until(&wait, broker->later_due_ms, wall);
         }
     }
     if (broker->grace_until_ms != 0) {
-        sooner(&wait, broker->grace_until_ms, now);
+        clock_wait_until(&wait, broker->grace_until_ms, now);
     }
     for (size_t i = 0; i < broker->parked_count; i++) {
-        sooner(&wait, broker->parked[i].deadline_ms, now);
+        clock_wait_until(&wait, broker->parked[i].deadline_ms, now);
         const uint64_t due = lanes_due(broker->lanes);
         if (broker->parked[i].stage == STAGE_FETCH && due != UINT64_MAX && due > broker->now_ms) {
-            sooner(&wait, due, wall);
+            clock_wait_until(&wait, due, wall);
         }
     }
     return wait;

@@ -218,13 +218,6 @@ node_links_polls(const struct node_links *links, struct pollfd *polls)
     return n;
 }
 
-static void
-sooner(uint64_t *wait, uint64_t due, uint64_t now)
-{
-    const uint64_t until = due > now ? due - now : 0;
-    *wait = until < *wait ? until : *wait;
-}
-
 uint64_t
 node_links_wait_ms(const struct node_links *links)
 {
@@ -238,10 +231,10 @@ node_links_wait_ms(const struct node_links *links)
         const int own = rpc_client_wait_ms(link->client);
         wait = own >= 0 && (uint64_t)own < wait ? (uint64_t)own : wait;
         if (!link->asked) {
-            sooner(&wait, link->ask_ms, now);
+            clock_wait_until(&wait, link->ask_ms, now);
         }
         if (link->down_since_ms == 0) {
-            sooner(&wait, link->heard_ms + SILENCE_MS, now);
+            clock_wait_until(&wait, link->heard_ms + SILENCE_MS, now);
         }
     }
     return wait;

@@ -62,7 +62,7 @@ keep(struct submission *submission, const struct key_answer *answer, char name[R
     if (proved) {
         TRY(ping_put(service, receipt.uris, true, why));
     } else {
-        key_watch_add(service->ping->watch, name);
+        (void)key_watch_add(service->ping->watch, name);
     }
     log_info("ping", "sender=%s urls=%zu refused=%zu receipt=%s", submission->sender.address,
              receipt.count, submission->batch.refused_count, name);

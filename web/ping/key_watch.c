@@ -38,7 +38,7 @@ key_watch_has_room(struct key_watch *watch)
     return has_room;
 }
 
-/* With the lock. */
+/* Finds who waits by a name; the lock is held. */
 static struct waiting *
 find(struct key_watch *watch, const char *name)
 {
@@ -50,12 +50,13 @@ find(struct key_watch *watch, const char *name)
     return NULL;
 }
 
-void
+bool
 key_watch_add(struct key_watch *watch, const char *name)
 {
     const uint64_t now_ms = clock_monotonic_ms();
     (void)pthread_mutex_lock(&watch->lock);
-    if (watch->count == WAITING_MOST) {
+    const bool has_room = watch->count < WAITING_MOST;
+    if (!has_room) {
         watch->more = true;
     } else if (find(watch, name) == NULL) {
         struct waiting *waiting = &watch->waiting[watch->count++];
@@ -64,15 +65,13 @@ key_watch_add(struct key_watch *watch, const char *name)
         (void)pthread_cond_signal(&watch->changed);
     }
     (void)pthread_mutex_unlock(&watch->lock);
+    return has_room;
 }
 
 static bool
 add_old(void *context, const char *name)
 {
-    struct key_watch *watch = context;
-    const bool had_room = key_watch_has_room(watch);
-    key_watch_add(watch, name);
-    return had_room;
+    return key_watch_add(context, name);
 }
 
 static void

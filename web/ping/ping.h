@@ -101,7 +101,8 @@ struct key_watch *key_watch_open(struct web_ping *ping);
 void key_watch_close(struct key_watch *watch); /* NULL is allowed */
 /* False: too many wait already. */
 bool key_watch_has_room(struct key_watch *watch);
-void key_watch_add(struct key_watch *watch, const char *name);
+/* False: there is no place; the receipt is taken up when places are free. */
+bool key_watch_add(struct key_watch *watch, const char *name);
 
 /* ---- replies ---- */
 
