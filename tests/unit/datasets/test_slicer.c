@@ -12,6 +12,7 @@
 #include "dumps/slicer.h"
 #include "dumps/text_sort.h"
 #include "rdf/nquads/nquads.h"
+#include "tests/unit/brief.h"
 #include "tests/unit/datasets/slicing_oracle.h"
 
 /* ---- results as sorted "document\tline" ---- */
@@ -196,7 +197,7 @@ static void
 each_slicing_is_its_definition(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 12; seed++) {
+    for (uint64_t seed = 1; seed <= brief(12, 6); seed++) {
         for (enum slicing slicing = SLICING_NONE; slicing <= SLICING_MSG; slicing++) {
             check(seed, slicing, 10 + 7 * seed, 0, false);
         }
@@ -207,7 +208,7 @@ static void
 reifications_go_with_what_they_state(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 25; seed++) {
+    for (uint64_t seed = 1; seed <= brief(25, 6); seed++) {
         check(seed, SLICING_CBD, 12, 12, false);
         check(seed, SLICING_SCBD, 12, 12, false);
         check(seed, SLICING_NONE, 30, 12, false);
@@ -218,7 +219,7 @@ static void
 graphs_are_documents(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= 8; seed++) {
+    for (uint64_t seed = 1; seed <= brief(8, 6); seed++) {
         check(seed, SLICING_NONE, 60, 0, true);
         check(seed, SLICING_SUBJECT, 60, 0, true);
     }

@@ -23,6 +23,7 @@
 #include "queue/client/queue_client.h"
 #include "queue/daemon/queue_daemon.h"
 #include "queue/storage/frontier_engine.h"
+#include "tests/unit/brief.h"
 #include "tests/unit/scratch.h"
 
 enum { NODES = 2, PATIENCE_MS = 60000 };
@@ -153,7 +154,7 @@ close_sites(void)
 
 /* ---- a worker that passes jobs on ---- */
 
-enum { URIS = 3000, BATCH = 40 };
+enum { URIS = 3000, BATCH = 40, KILLS = 25 };
 
 /* What the world has seen of each URI in each stage. */
 struct effects {
@@ -393,7 +394,7 @@ test_every_job_once_in_spite_of_kills(void **state)
     for (int i = 0; i < URIS; i += 100) {
         put(&client, i, i + 100);
     }
-    crawl(&client, 1, 25);
+    crawl(&client, 1, (int)brief(KILLS, KILLS / 3));
     check_all_once(&effects, true);
     assert_int_equal(waiting_of(client.queue, &stats), 0);
     for (int i = 0; i < STAGE_COUNT; i++) {
@@ -420,7 +421,7 @@ test_two_nodes_pass_jobs_exactly_once(void **state)
     for (int i = 0; i < URIS; i += 100) {
         put(&clients[i / 100 % 2], i, i + 100);
     }
-    crawl(clients, 2, 25);
+    crawl(clients, 2, (int)brief(KILLS, KILLS / 3));
     check_all_once(&effects, true);
     for (int n = 0; n < NODES; n++) {
         assert_int_equal(waiting_of(clients[n].queue, &stats[n]), 0);

@@ -30,7 +30,8 @@ enum {
     WINDOW = 8,      /* requests under way */
     SETTLING = 2000, /* documents until all memory that is kept has been taken once */
     GROWTH_MOST = 48 << 20,
-    VARIANTS = 3000
+    VARIANTS = 3000,
+    LARGE = 1 << 20
 };
 
 static struct seed {
@@ -41,10 +42,10 @@ static size_t seed_count, example_count; /* examples come first */
 
 static struct {
     uint64_t variants, seed;
-    size_t megabytes;
+    size_t large; /* bytes */
     bool workers;
     const char *folder;
-} settings = {.seed = 1, .megabytes = 1};
+} settings = {.seed = 1};
 
 static struct {
     uint64_t made, whole, part, broken, none, waiting, limits, deaths, crashes;
@@ -549,7 +550,7 @@ options_for(void)
     struct reason why;
     char text[64];
     struct opt_set *options = opt_set_new((const struct opt *const[]){transforms_options, NULL});
-    snprintf(text, sizeof text, "transform.input=%zuM", settings.megabytes + 64);
+    snprintf(text, sizeof text, "transform.input=%zu", settings.large + (64 << 20));
     const char *const assignments[] = {text};
     for (size_t i = 0; i < sizeof assignments / sizeof *assignments; i++) {
         if (opt_set_assign(options, assignments[i], &why) != STATUS_OK) {
@@ -588,9 +589,9 @@ all_here(struct registry *registry)
         run_here(&here, variant.type, buf_slice(&variant.bytes));
     }
     buf_init(&bytes, SIZE_MAX / 4);
-    for (size_t i = 0; settings.megabytes > 0 && i < sizeof larges / sizeof *larges; i++) {
+    for (size_t i = 0; settings.large > 0 && i < sizeof larges / sizeof *larges; i++) {
         const uint64_t began = clock_monotonic_us(), before = counts.limits;
-        make_large(&larges[i], settings.megabytes << 20, &bytes);
+        make_large(&larges[i], settings.large, &bytes);
         run_here(&here, larges[i].type, buf_slice(&bytes));
         print_large(&larges[i], began, before);
     }
@@ -622,10 +623,10 @@ all_by_workers(struct fork_server *fork_server)
         submit(workers, errand);
     }
     wait_for(workers, 0);
-    for (size_t i = 0; settings.megabytes > 0 && i < sizeof larges / sizeof *larges; i++) {
+    for (size_t i = 0; settings.large > 0 && i < sizeof larges / sizeof *larges; i++) {
         const uint64_t began = clock_monotonic_us(), before = counts.limits;
         errands[0].variant.type = larges[i].type;
-        make_large(&larges[i], settings.megabytes << 20, &errands[0].variant.bytes);
+        make_large(&larges[i], settings.large, &errands[0].variant.bytes);
         submit(workers, &errands[0]);
         wait_for(workers, 0);
         print_large(&larges[i], began, before);
@@ -652,7 +653,7 @@ read_arguments(int argc, char **argv)
         } else if (strcmp(argv[i], "--seed") == 0) {
             settings.seed = strtoull(value, NULL, 10);
         } else if (strcmp(argv[i], "--large") == 0) {
-            settings.megabytes = strtoull(value, NULL, 10);
+            settings.large = strtoull(value, NULL, 10) << 20;
         } else if (strcmp(argv[i], "--files") == 0) {
             settings.folder = value;
         } else {
@@ -668,6 +669,7 @@ main(int argc, char **argv)
 {
     struct reason why;
     settings.variants = brief(VARIANTS, VARIANTS / 40);
+    settings.large = brief(LARGE, LARGE / 4);
     read_arguments(argc, argv);
     struct fork_server *fork_server =
         settings.workers ? fork_server_start(&document_worker_program) : NULL;
