@@ -157,6 +157,8 @@ struct hash_join {
     bool begun, matched;
     struct join_spill *spilled; /* instead of the table */
     bool input_spilled;
+    struct key_filter filter; /* of the table, for the scan that is the input */
+    size_t filter_bytes, filter_key;
 };
 
 static void
@@ -233,6 +235,32 @@ forget_spilled(struct hash_join *join)
     }
 }
 
+static void
+drop_filter(struct hash_join *join)
+{
+    if (join->filter.words) {
+        scan_set_filter(join->operator.input, NULL, NUMBER_NONE);
+        key_filter_release(&join->filter);
+        memory_give(&join->operator.run->account, join->filter_bytes);
+    }
+}
+
+/* Lets the scan that the input is leave out what has no match, where such rows are dropped. */
+static enum status
+set_filter(struct hash_join *join, struct reason *why)
+{
+    struct run *run = join->operator.run;
+    const size_t bytes = key_filter_size(&join->table);
+    if (join->filter_key == join->keys || bytes == 0 || !spill_may_take(&run->spill, bytes)) {
+        return STATUS_OK;
+    }
+    TRY(memory_take(&run->account, bytes, join->table.what, why));
+    join->filter_bytes = bytes;
+    key_filter_fill(&join->filter, &join->table, join->filter_key);
+    scan_set_filter(join->operator.input, &join->filter, join->slots[join->filter_key]);
+    return STATUS_OK;
+}
+
 static enum status
 build(struct hash_join *join, struct reason *why)
 {
@@ -245,7 +273,7 @@ build(struct hash_join *join, struct reason *why)
         TRY(operator_next(join->operator.only, &batch, why));
         if (batch->count == 0) {
             join->built = true;
-            return join->spilled ? join_spill_built(join->spilled, why) : STATUS_OK;
+            return join->spilled ? join_spill_built(join->spilled, why) : set_filter(join, why);
         }
         for (size_t i = 0; i < batch->count; i++) {
             const oid *row = batch_row(run, batch, i);
@@ -449,13 +477,27 @@ static void hash_join_reset(struct operator* operator)
     }
     if (join->spec.rebuild) {
         join->built = false;
+        drop_filter(join);
     }
 }
 
 static void hash_join_close(struct operator* operator)
 {
-    forget_spilled((struct hash_join *)operator);
-    row_table_release(&((struct hash_join *)operator)->table);
+    struct hash_join *join = (struct hash_join *)operator;
+    forget_spilled(join);
+    drop_filter(join);
+    row_table_release(&join->table);
+}
+
+/* The key, if there is one, by which the input can leave rows out that the join drops. */
+static void
+choose_filter(struct hash_join *join)
+{
+    const bool drops = join->spec.mode == HASH_JOIN || join->spec.mode == HASH_SEMI;
+    while (join->filter_key < join->keys &&
+           !(drops && scan_can_filter(join->operator.input, join->slots[join->filter_key]))) {
+        join->filter_key++;
+    }
 }
 
 struct operator* hash_join_new(struct run *run, struct operator* input, struct operator* built,
@@ -492,5 +534,6 @@ struct operator* hash_join_new(struct run *run, struct operator* input, struct o
     operator_contain(&join->operator, built);
     join->stored_count = join->count + (spec->weight != NUMBER_NONE);
     row_table_init(&join->table, &run->account, "joins", join->stored_count, join->keys);
+    choose_filter(join);
     return &join->operator;
 }

@@ -17,6 +17,7 @@
 
 #include "index/query/functions/expression.h"
 #include "index/query/memory/deadline.h"
+#include "index/query/memory/key_filter.h"
 #include "index/query/memory/row_set.h"
 
 enum { BATCH_ROWS = 256 };
@@ -153,6 +154,10 @@ struct operator* scan_new(struct run *run, struct operator* input, const struct 
 bool scans_many(const struct quad_source *source, struct place graph, const struct graphs *graphs);
 /* Makes a scan that has not begun one in this order. */
 void scan_set_order(struct operator* scan, enum quad_order order, bool any_predicate);
+/* Whether the operator is a scan whose subject or object is the slot: then it can leave out quads
+ * that the filter (NULL: none) says have no match there. The filter stays the caller's. */
+bool scan_can_filter(const struct operator* operator, uint32_t slot);
+void scan_set_filter(struct operator* scan, const struct key_filter *filter, uint32_t slot);
 /* In place of the scan: what the pattern binds to slot (NUMBER_NONE: nothing is asked), each value
  * once with its number of different triples. */
 struct operator* counts_new(struct run *run, struct operator* scan, const struct quad_oids *pattern,

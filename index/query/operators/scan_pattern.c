@@ -42,6 +42,8 @@ struct scan {
     struct quad_oids merged;
     struct row_table seen, subjects; /* triples; subjects of the present predicate and object */
     bool asks; /* there was no room in it: the index is asked until it is emptied */
+    const struct key_filter *filter; /* of a join above, on what is bound to filtered; or NULL */
+    uint32_t filtered;
 };
 
 static void
@@ -257,6 +259,17 @@ is_equal(const struct scan *scan, const struct quad_oids *quad)
            (scan->spec.graph.kind != PLACE_SLOT || merged->graph == quad->graph);
 }
 
+/* Whether a join above may have a match for the quad. */
+static inline bool
+may_match(const struct scan *scan, const struct quad_oids *quad)
+{
+    const struct pattern *pattern = &scan->spec.pattern;
+    const oid key = pattern->subject.kind == PLACE_SLOT && pattern->subject.number == scan->filtered
+                        ? quad->subject
+                        : quad->object;
+    return key_filter_may_have(scan->filter, key);
+}
+
 static enum status
 scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch, struct reason *why)
 {
@@ -264,6 +277,9 @@ scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch, 
     const struct scan_spec *spec = &scan->spec;
     bool doubled;
     if (spec->any_predicate && quad->predicate != run->constants[spec->pattern.predicate.number]) {
+        return STATUS_OK;
+    }
+    if (scan->filter && !may_match(scan, quad)) {
         return STATUS_OK;
     }
     TRY(is_double(scan, quad, &doubled, why));
@@ -496,12 +512,33 @@ choose_places(struct scan *scan)
     scan->by_object = by[2];
 }
 
+static const struct operator_kind scan_kind = {"scan", sizeof(struct scan), scan_next, scan_reset,
+                                               scan_close};
+
+bool
+scan_can_filter(const struct operator* operator, uint32_t slot)
+{
+    const struct scan *scan = (const struct scan *)operator;
+    if (operator->kind != & scan_kind) {
+        return false;
+    }
+    const struct pattern *pattern = &scan->spec.pattern;
+    return (pattern->subject.kind == PLACE_SLOT && pattern->subject.number == slot) ||
+           (pattern->object.kind == PLACE_SLOT && pattern->object.number == slot);
+}
+
+void
+scan_set_filter(struct operator* operator, const struct key_filter * filter, uint32_t slot)
+{
+    struct scan *scan = (struct scan *)operator;
+    scan->filter = filter;
+    scan->filtered = slot;
+}
+
 struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows)
 {
-    static const struct operator_kind kind = {"scan", sizeof(struct scan), scan_next, scan_reset,
-                                              scan_close};
-    struct scan *scan = (struct scan *)operator_new(run, &kind, input, batch_rows);
+    struct scan *scan = (struct scan *)operator_new(run, &scan_kind, input, batch_rows);
     if (!scan) {
         return NULL;
     }

@@ -275,6 +275,30 @@ test_exists_is_read_once(void **state)
     memory_source_free(source);
 }
 
+/* Of the 4,000 labels a join with a class makes the rows of its 1,333 subjects, and of few others.
+ */
+static void
+test_joins_leave_out_what_has_no_match(void **state)
+{
+    struct memory_source *source = make_source();
+    struct buf plan;
+    (void)state;
+    buf_init(&plan, 1 << 16);
+    const char *const texts[] = {
+        PREFIXES "SELECT (COUNT(*) AS ?n) { ?s a :C1 ; :label ?l }",
+        PREFIXES "SELECT (COUNT(*) AS ?n) { ?s :label ?l FILTER EXISTS { ?s a :C1 } }",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_int_equal(run(source, texts[i], NULL, NULL).number, SUBJECTS / 3);
+        const unsigned long long most = analyse(source, texts[i], &plan);
+        if (!strstr(plan.data, "join") || most > SUBJECTS / 2) {
+            fail_msg("%llu rows at most:\n%s", most, plan.data);
+        }
+    }
+    buf_release(&plan);
+    memory_source_free(source);
+}
+
 /* What DISTINCT leaves is sorted, not what it is given. */
 static void
 test_distinct_comes_before_order(void **state)
@@ -472,6 +496,7 @@ main(void)
         cmocka_unit_test(test_first_rows_read_little),
         cmocka_unit_test(test_listed_predicates_are_looked_up),
         cmocka_unit_test(test_exists_is_read_once),
+        cmocka_unit_test(test_joins_leave_out_what_has_no_match),
         cmocka_unit_test(test_distinct_comes_before_order),
         cmocka_unit_test(test_a_count_too_large),
         cmocka_unit_test(test_every_operator_stops),
