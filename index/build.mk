@@ -1,7 +1,7 @@
 index_OBJECTS := $(addprefix index/changes/,change_log.o change_position.o)
 index_OBJECTS += $(addprefix index/client/,client_changes.o client_graph.o client_identity.o client_links.o \
 	client_lookup.o client_maintenance.o client_statistics.o \
-	client_stream.o client_update.o federation.o federation_scan.o federation_search.o federation_share.o \
+	client_stream.o client_update.o federation.o federation_counts.o federation_scan.o federation_search.o federation_share.o \
 	federation_stream.o import_client.o index_client.o)
 index_OBJECTS += $(addprefix index/maintenance/,backup.o backup_files.o compact.o statistics_check.o verify.o \
 	verify_rolling.o)
@@ -10,7 +10,7 @@ index_OBJECTS += $(addprefix index/quads/,change_set.o documents.o memtable.o qu
 	quads_scan.o recent_blocks.o rows.o snapshot.o)
 index_OBJECTS += $(addprefix index/read/,answer_cache.o dump.o links.o links_default.o partition_counts.o provenance.o \
 	provenance_many.o provenance_records.o quad_text.o query_answer.o)
-index_OBJECTS += $(addprefix index/serve/,answer_lookup.o answer_rows.o answer_share.o answers.o change_lines.o cursor.o \
+index_OBJECTS += $(addprefix index/serve/,answer_lookup.o answer_rows.o answer_share.o answer_triples.o answers.o change_lines.o cursor.o \
 	index_options.o index_service.o publisher.o row_names.o sessions.o turns.o work_pool.o)
 index_OBJECTS += $(addprefix index/sort/,key_sort.o oid_sort.o)
 index_OBJECTS += $(addprefix index/statistics/,census.o characteristic_sets.o predicate_sets.o statistics.o \

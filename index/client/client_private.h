@@ -6,6 +6,7 @@
 #include "index/protocol/service_protocol.h"
 
 struct links_request;
+struct repeated_cache;
 
 struct partition_client {
     struct rpc_client *rpc;
@@ -19,10 +20,11 @@ struct index_client {
     struct partition_client *partitions;
     size_t count;
     struct pollfd *descriptors;
-    uint16_t *owners;      /* of virtual partitions; NULL: spread evenly */
-    uint32_t timeout_ms;   /* of a change */
-    uint32_t silence_ms;   /* a partition that says nothing for so long counts as down */
-    uint64_t last_session; /* counts on from a random number */
+    uint16_t *owners;                /* of virtual partitions; NULL: spread evenly */
+    uint32_t timeout_ms;             /* of a change */
+    uint32_t silence_ms;             /* a partition that says nothing for so long counts as down */
+    uint64_t last_session;           /* counts on from a random number */
+    struct repeated_cache *repeated; /* triples that several partitions have; NULL: none yet */
     struct metastore_client_options *metastore; /* NULL: none */
     /* These belong to the present call. */
     enum index_partial partial;
@@ -46,6 +48,7 @@ enum status client_fail(const struct index_client *client, size_t partition, enu
  * call's status, with the partition's name in the reason. */
 enum status client_miss(struct index_client *client, size_t partition, enum status status,
                         const struct reason *what, struct reason *why);
+void repeated_cache_free(struct repeated_cache *cache);
 /* The partition of a graph. */
 size_t client_owner(const struct index_client *client, struct slice graph);
 

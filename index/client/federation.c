@@ -288,6 +288,7 @@ federation_new(struct index_client *client, size_t memory)
                                               .scan_many = federation_scan_many,
                                               .scan_many_next = federation_scan_many_next,
                                               .scan_close = federation_scan_close,
+                                              .count_triples = federation_count_triples,
                                               .estimate = federation_estimate,
                                               .estimate_star = federation_estimate_star,
                                               .share = federation_share,

@@ -91,6 +91,9 @@ enum status federation_scan_many_next(struct quad_scan *scan, struct quad_oids *
                                       struct reason *why);
 void federation_scan_close(struct quad_scan *scan);
 
+enum status federation_count_triples(void *context, const struct count_request *request,
+                                     struct triple_count **counts, size_t *n, struct reason *why);
+
 enum status federation_search(void *context, struct slice words, uint32_t most,
                               struct text_scan **scan, struct reason *why);
 enum status federation_search_next(struct text_scan *scan, oid *literal, double *score, bool *end,

@@ -95,6 +95,7 @@ index_client_close(struct index_client *client)
     free(client->partitions);
     free(client->descriptors);
     free(client->owners);
+    repeated_cache_free(client->repeated);
     free(client->metastore);
     free(client);
 }

@@ -10,6 +10,7 @@
 #include "index/serve/answer_lookup.h"
 #include "index/serve/answer_rows.h"
 #include "index/serve/answer_share.h"
+#include "index/serve/answer_triples.h"
 #include "index/serve/change_lines.h"
 #include "rdf/core/writer.h"
 
@@ -90,6 +91,12 @@ read_arguments(struct answer *answer, struct codec_reader *in)
         answer->begins = in->at < in->end && *in->at & INDEX_ROWS_BEGIN;
         in->at = in->end;
         return answer->text.length > 0;
+    case INDEX_STREAM_TRIPLES:
+        answer->session = codec_get_u64(in);
+        answer->begins = codec_get_u8(in) & INDEX_ROWS_BEGIN;
+        answer->text = slice_of((const char *)in->at, (size_t)(in->end - in->at));
+        in->at = in->end;
+        return true;
     case INDEX_STREAM_SHARE:
         answer->session = codec_get_u64(in);
         answer->begins = codec_get_u8(in) & INDEX_ROWS_BEGIN;
@@ -389,6 +396,9 @@ produce_read(struct answer *answer, struct cursor *cursor, struct reason *why)
         break;
     case INDEX_STREAM_ROWS:
         status = answer_rows(partition_reader_source(reader), answer->text, cursor, why);
+        break;
+    case INDEX_STREAM_TRIPLES:
+        status = answer_triples(reader, answer->text, cursor, why);
         break;
     case INDEX_STREAM_FIND:
         status = answer_find(reader, answer->text, cursor, why);

@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/memory.h"
 #include "base/system/log.h"
@@ -254,6 +255,10 @@ open_parts(struct partition *partition, const struct partition_options *options,
     TRY(statistics_open(partition->statistics, partition->environment, &partition->totals, why));
     TRY(staging_open(&partition->staging, options->folder, partition->statistics, why));
     TRY(characteristic_sets_open(&partition->sets, partition->statistics, why));
+    if (getrandom(&partition->incarnation, sizeof(partition->incarnation), 0) !=
+        sizeof(partition->incarnation)) {
+        return status_fail_errno(why, "no random bytes");
+    }
     partition->first_batches = partition->totals.batches;
     TRY(change_log_open(&partition->change_log, partition->environment, partition->statistics,
                         options->change_bytes, partition->totals.batches, why));

@@ -133,6 +133,9 @@ void partition_reader_close(struct partition_reader *reader);
 /* Sees the newest state from now on; scans must be closed. */
 void partition_reader_renew(struct partition_reader *reader);
 const struct quad_source *partition_reader_source(struct partition_reader *reader);
+/* What the reader sees: the same numbers mean the same quads, in any partition and after any
+ * restart of it. */
+void partition_reader_version(const struct partition_reader *reader, uint64_t version[2]);
 /* As the source's search, but also with literals that no quad has any more, for who asks for their
  * quads anyway; and without an end at `most`, about so many are wanted. */
 enum status partition_reader_search(struct partition_reader *reader, struct slice words,

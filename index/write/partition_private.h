@@ -23,6 +23,7 @@ struct partition {
     struct characteristic_sets *sets;
     struct change_log *change_log;
     struct triple_count_cache *triple_counts;
+    uint64_t incarnation;   /* a random number of this opening */
     uint64_t first_batches; /* totals.batches at the start: snapshot versions count from there */
     char *folder;
 

@@ -268,6 +268,13 @@ partition_reader_position(const struct partition_reader *reader, struct change_p
                : STATUS_AGAIN;
 }
 
+void
+partition_reader_version(const struct partition_reader *reader, uint64_t version[2])
+{
+    version[0] = reader->partition->incarnation;
+    version[1] = snapshot_version(reader->snapshot);
+}
+
 const struct quad_source *
 partition_reader_source(struct partition_reader *reader)
 {

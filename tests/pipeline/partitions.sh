@@ -75,6 +75,24 @@ missing() { # what: one partition does not answer
     fail "$1: documents of other partitions cannot be read"
 }
 
+# A triple of several graphs counts once in their union, wherever they lie, also after changes.
+said() { # graphs, verb: the triple in each of them
+    run update "$2 DATA { $(for d in $(seq 0 "$1"); do echo "GRAPH <http://h.example/$d> { <urn:a> <urn:p> <urn:b> }"; done) }"
+}
+counted() { # triples in the union, of <urn:p>
+    run query --format csv "SELECT (COUNT(*) AS ?n) { ?s <urn:p> ?o }"
+    [[ $(tail -n 1 "$work/out" | tr -d '\r') == "$2" ]] || fail "$2 of <urn:p>: $(cat "$work/out" "$work/err")"
+    run query --format csv "SELECT (SUM(?n) AS ?m) { SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p }"
+    [[ $(tail -n 1 "$work/out" | tr -d '\r') == "$1" ]] || fail "$1 triples: $(cat "$work/out" "$work/err")"
+}
+counted 150000 0
+said 20 INSERT
+counted 150001 1
+counted 150001 1
+said 0 DELETE
+counted 150001 1
+said 20 DELETE
+counted 150000 0
 whole 'at first'
 kill -STOP "$(index 2)"
 missing 'stopped'

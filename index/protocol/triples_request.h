@@ -1,0 +1,10 @@
+/* The request of the stream TRIPLES: PROTOCOL.md, "Counts of triples". */
+#ifndef INDEX_PROTOCOL_TRIPLES_REQUEST_H
+#define INDEX_PROTOCOL_TRIPLES_REQUEST_H
+
+/* What is wanted of the triples that match. Below TRIPLES_FINGERPRINTS: their number by an enum
+ * triple_place. */
+enum triples_form { TRIPLES_FINGERPRINTS = 4, TRIPLES_ROWS = 5 };
+enum { TRIPLES_UNKNOWN = 0, TRIPLES_KNOWN = 1 }; /* the first byte of an answer */
+
+#endif
