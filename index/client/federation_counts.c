@@ -33,6 +33,7 @@ struct repeated_counts {
     char *question;
     size_t length;
     uint64_t used;
+    bool known; /* false: it was asked once, and scanned */
     struct term_set terms;
     struct triple_count *list; /* identifiers of terms: index + 1, or inline */
     size_t count;
@@ -446,8 +447,23 @@ repeated_cache_free(struct repeated_cache *cache)
     free(cache);
 }
 
+static struct repeated_counts *
+find_kept(const struct counting *counting)
+{
+    struct repeated_cache *cache = counting->federation->client->repeated;
+    for (size_t i = 0; cache != NULL && i < KEPT; i++) {
+        struct repeated_counts *kept = &cache->kept[i];
+        if (kept->used > 0 && kept->length == counting->question.length &&
+            memcmp(kept->question, counting->question.data, kept->length) == 0) {
+            return kept;
+        }
+    }
+    return NULL;
+}
+
+/* known: with what is repeated. */
 static void
-keep(struct counting *counting)
+keep(struct counting *counting, bool known)
 {
     struct index_client *client = counting->federation->client;
     if (counting->repeated.count > KEPT_VALUES) {
@@ -456,11 +472,13 @@ keep(struct counting *counting)
     if (client->repeated == NULL) {
         client->repeated = memory_zero(1, sizeof(*client->repeated));
     }
-    struct repeated_counts *kept = &client->repeated->kept[0];
-    for (size_t i = 1; i < KEPT; i++) {
-        kept = client->repeated->kept[i].used < kept->used ? &client->repeated->kept[i] : kept;
+    struct repeated_counts *kept = find_kept(counting);
+    for (size_t i = 0; i < KEPT && find_kept(counting) == NULL; i++) {
+        struct repeated_counts *other = &client->repeated->kept[i];
+        kept = kept == NULL || other->used < kept->used ? other : kept;
     }
     forget(kept);
+    kept->known = known;
     kept->question = memory_string_n(counting->question.data, counting->question.length);
     kept->length = counting->question.length;
     kept->used = ++client->repeated->uses;
@@ -477,25 +495,18 @@ keep(struct counting *counting)
     }
 }
 
-/* Returns whether what is wanted was kept, and gives it. */
+/* Gives what was kept. */
 static enum status
-recall(struct counting *counting, bool *found, struct reason *why)
+recall(struct counting *counting, struct repeated_counts *kept, struct reason *why)
 {
-    struct repeated_cache *cache = counting->federation->client->repeated;
-    *found = false;
-    for (size_t i = 0; cache != NULL && i < KEPT && !*found; i++) {
-        struct repeated_counts *kept = &cache->kept[i];
-        *found = kept->used > 0 && kept->length == counting->question.length &&
-                 memcmp(kept->question, counting->question.data, kept->length) == 0;
-        for (size_t k = 0; k < kept->count && *found; k++) {
-            oid value = kept->list[k].value;
-            if (oid_is_stored(value)) {
-                TRY(federation_id(counting->federation, &kept->terms.terms[value - 1].term, &value,
-                                  why));
-            }
-            add(&counting->repeated, value, kept->list[k].triples);
+    kept->used = ++counting->federation->client->repeated->uses;
+    for (size_t i = 0; i < kept->count; i++) {
+        oid value = kept->list[i].value;
+        if (oid_is_stored(value)) {
+            TRY(federation_id(counting->federation, &kept->terms.terms[value - 1].term, &value,
+                              why));
         }
-        kept->used = *found ? ++cache->uses : kept->used;
+        add(&counting->repeated, value, kept->list[i].triples);
     }
     sum_up(&counting->repeated);
     return STATUS_OK;
@@ -514,22 +525,35 @@ count_missing(const struct counting *counting)
     return missing;
 }
 
+/* To find what is repeated costs more than a scan, so it pays only for a question that comes again
+ * while nothing is written. */
+static enum status
+settle(struct counting *counting, struct reason *why)
+{
+    struct repeated_counts *kept = find_kept(counting);
+    if (kept != NULL && kept->known) {
+        return recall(counting, kept, why);
+    }
+    if (kept == NULL) {
+        keep(counting, false);
+        return status_fail(why, STATUS_UNSUPPORTED, "this was not asked before");
+    }
+    const size_t missing = count_missing(counting);
+    TRY(find_repeated(counting, why));
+    if (count_missing(counting) != missing) {
+        return status_fail(why, STATUS_UNSUPPORTED, "a partition went away");
+    }
+    keep(counting, true);
+    return STATUS_OK;
+}
+
 static enum status
 count(struct counting *counting, struct reason *why)
 {
     struct totals *totals = &counting->totals;
     const struct totals *repeated = &counting->repeated;
-    bool found;
     TRY(ask_counts(counting, why));
-    TRY(recall(counting, &found, why));
-    if (!found) {
-        const size_t missing = count_missing(counting);
-        TRY(find_repeated(counting, why));
-        if (count_missing(counting) != missing) {
-            return status_fail(why, STATUS_UNSUPPORTED, "a partition went away");
-        }
-        keep(counting);
-    }
+    TRY(settle(counting, why));
     for (size_t i = 0, k = 0; i < totals->count && k < repeated->count; i++) {
         if (totals->list[i].value == repeated->list[k].value) {
             totals->list[i].triples -= repeated->list[k++].triples;
