@@ -91,7 +91,7 @@ counted() { # triples in the union, of <urn:p>
     asked "SELECT (SUM(?n) AS ?m) { SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p }" "$1"
 }
 for _ in $(seq "$patience"); do
-    port=$(sed -nE 's/.*event=listening .*port=([0-9]+).*/\1/p' "$dir"/log/web*.log 2>/dev/null | tail -n 1)
+    port=$(sed -nE 's/.*event=listening .*port=([0-9]+).*/\1/p' "$dir"/log/web*.log 2>/dev/null | tail -n 1 || true)
     [[ -n $port ]] && break
     sleep 0.1
 done
