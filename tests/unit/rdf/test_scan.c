@@ -50,7 +50,7 @@ stops_are_found(void **state)
     static const unsigned classes[2] = {LEXICAL_IRI_STOP, LEXICAL_STRING_STOP};
     char bytes[SIZE + 1];
     (void)state;
-    for (unsigned round = 0; round < brief(ROUNDS, ROUNDS / 20); round++) {
+    for (unsigned round = 0; round < brief(ROUNDS, ROUNDS / 100); round++) {
         const struct slice text = random_text(bytes);
         const unsigned stops = classes[round % 2];
         unsigned char any = 0, any_within = 0;
@@ -82,7 +82,7 @@ what_needs_no_escape_is_passed(void **state)
 {
     char bytes[SIZE + 1];
     (void)state;
-    for (unsigned round = 0; round < brief(ROUNDS, ROUNDS / 20); round++) {
+    for (unsigned round = 0; round < brief(ROUNDS, ROUNDS / 100); round++) {
         const struct slice text = random_text(bytes);
         const size_t plain = scan_plain(text);
         size_t first = 0;
@@ -101,7 +101,7 @@ pairs_are_found(void **state)
 {
     char bytes[SIZE + 1];
     (void)state;
-    for (unsigned round = 0; round < brief(ROUNDS, ROUNDS / 20); round++) {
+    for (unsigned round = 0; round < brief(ROUNDS, ROUNDS / 100); round++) {
         struct slice text = random_text(bytes);
         if (round % 3 != 0 && text.length > 1) {
             const size_t at = random_below((unsigned)text.length - 1);

@@ -378,7 +378,7 @@ documents_mean_what_the_grammar_says(void **state)
     struct buf out;
     (void)state;
     buf_init(&out, ROOM);
-    for (unsigned i = 0; i < brief(DOCUMENTS, DOCUMENTS / 10); i++) {
+    for (unsigned i = 0; i < brief(DOCUMENTS, DOCUMENTS / 50); i++) {
         struct writer w = {.line = 1, .trig = i % 2 == 1};
         buf_init(&w.text, ROOM);
         buf_init(&w.quads, ROOM);

@@ -198,7 +198,7 @@ random_page(struct fixture *f)
 static void
 pages_have_the_tokens_of_the_standard(void **state)
 {
-    for (size_t i = 0; i < brief(PAGES, PAGES / 10); i++) {
+    for (size_t i = 0; i < brief(PAGES, PAGES / 30); i++) {
         const struct slice page = random_page(*state);
         check_page(*state, page, random_number() % 4 == 0);
     }

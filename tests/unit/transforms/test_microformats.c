@@ -139,7 +139,7 @@ test_work_is_bounded(void **state)
     for (int i = 0; i < 500; i++) {
         buf_append_string(&html, "<div class='p-a e-b u-c dt-d'>");
     }
-    for (uint64_t i = 0; i < brief(100000, 10000); i++) {
+    for (uint64_t i = 0; i < brief(100000, 4000); i++) {
         buf_append_string(&html, "<b>x</b>");
     }
     page_open(&page, html.data);

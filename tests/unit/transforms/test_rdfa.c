@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "rdf/canonical/canonical.h"
 #include "rdf/core/writer.h"
+#include "tests/unit/brief.h"
 #include "transforms/rdfa/rdfa.h"
 #include "transforms/xml/xml.h"
 
@@ -253,23 +254,24 @@ static void
 test_limits(void **state)
 {
     (void)state;
+    const unsigned many = (unsigned)brief(20000, 5000);
     struct buf page, out;
     buf_init(&page, 64 << 20);
     buf_init(&out, 64 << 20);
     buf_init(&reports, 1 << 20);
     buf_append_string(&page, "<p prefix='");
-    for (unsigned i = 0; i < 20000; i++) {
+    for (unsigned i = 0; i < many; i++) {
         buf_printf(&page, "p%u: http://p%u/ ", i, i);
     }
     buf_append_string(&page, "' rel='");
-    for (unsigned i = 0; i < 20000; i++) {
+    for (unsigned i = 0; i < many; i++) {
         buf_printf(&page, "p1:x%u ", i);
     }
     buf_append_string(&page, "'>");
-    for (unsigned i = 0; i < 20000; i++) {
+    for (unsigned i = 0; i < many; i++) {
         buf_append_string(&page, "<a href=b property=p1:z>c</a>");
     }
-    const struct rdfa_options options = {.host = RDFA_HTML, .memory = 8 << 20};
+    const struct rdfa_options options = {.host = RDFA_HTML, .memory = many * 400};
     assert_int_equal(run(page.data, options, &out), STATUS_LIMIT);
     buf_reset(&page);
     for (unsigned i = 0; i < 30000; i++) {

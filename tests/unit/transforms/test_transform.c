@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "tests/unit/brief.h"
 #include "tests/unit/scratch.h"
 #include "transforms/common/dates.h"
 #include "transforms/common/encoding.h"
@@ -271,7 +272,7 @@ static void
 test_deep_and_long_input(void **state)
 {
     (void)state;
-    enum { DEPTH = 50000 };
+    const size_t depth = brief(50000, 10000);
     static const struct {
         const char *type, *piece;
     } cases[] = {{"text/html", "<div><b>"},
@@ -288,11 +289,11 @@ test_deep_and_long_input(void **state)
                  {"text/html", "<x a='"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const size_t length = strlen(cases[i].piece);
-        char *bytes = memory_alloc(length * DEPTH);
-        for (size_t n = 0; n < DEPTH; n++) {
+        char *bytes = memory_alloc(length * depth);
+        for (size_t n = 0; n < depth; n++) {
             memcpy(bytes + n * length, cases[i].piece, length);
         }
-        const enum status status = run_slice(cases[i].type, slice_of(bytes, length * DEPTH));
+        const enum status status = run_slice(cases[i].type, slice_of(bytes, length * depth));
         assert_true(status == STATUS_OK || status == STATUS_LIMIT);
         free(bytes);
     }
