@@ -13,7 +13,7 @@
 #include "metastore/protocol.h"
 #include "warc/remote.h"
 
-enum { PAYLOAD_BYTES = 4096, WAIT_MS = 5000 };
+enum { PAYLOAD_BYTES = 1 << 20, WAIT_MS = 5000 };
 
 /* ---- the daemon's side ---- */
 
@@ -58,17 +58,31 @@ enum status
 archive_answer(const char *folder, struct slice payload, struct buf *reply, struct reason *why)
 {
     struct codec_reader in = codec_reader_of(payload);
-    const struct slice name = codec_get_slice(&in);
-    const uint64_t offset = codec_get_varint(&in), length = codec_get_varint(&in);
-    int file;
+    struct slice opened = {0};
+    enum status status = STATUS_OK;
+    int file = -1;
     buf_reset(reply);
-    if (!codec_at_end(&in) || !warc_file_name_valid(name) || length == 0 ||
-        length > ARCHIVE_PIECE || offset > INT64_MAX - ARCHIVE_PIECE) {
-        return status_fail(why, STATUS_PROTOCOL, "metastore: the archive request is malformed");
+    do {
+        const struct slice name = codec_get_slice(&in);
+        const uint64_t offset = codec_get_varint(&in), length = codec_get_varint(&in);
+        if (in.bad || !warc_file_name_valid(name) || length == 0 ||
+            length > ARCHIVE_PIECE - reply->length || offset > INT64_MAX - ARCHIVE_PIECE) {
+            status =
+                status_fail(why, STATUS_PROTOCOL, "metastore: the archive request is malformed");
+        } else if (file < 0 || !slice_equal(name, opened)) {
+            if (file >= 0) {
+                (void)close(file);
+            }
+            opened = name;
+            status = open_file(folder, name, &file, why);
+        }
+        if (status == STATUS_OK) {
+            status = read_range(file, offset, (size_t)length, reply, why);
+        }
+    } while (status == STATUS_OK && !codec_at_end(&in));
+    if (file >= 0) {
+        (void)close(file);
     }
-    TRY(open_file(folder, name, &file, why));
-    const enum status status = read_range(file, offset, (size_t)length, reply, why);
-    (void)close(file);
     return status;
 }
 
@@ -130,44 +144,72 @@ goes_away(struct archive_link *link)
     rpc_client_post(link->rpc, METASTORE_GET, buf_slice(&link->request), 0, sign_of_life, link);
 }
 
-enum status
-archive_link_read(struct archive_link *link, struct slice file, uint64_t offset, uint64_t length,
-                  struct buf *member, struct reason *why)
+/* *bytes gets exactly what the ranges say, ARCHIVE_PIECE at most. */
+static enum status
+ask(struct archive_link *link, const struct archive_range *ranges, size_t n, struct buf *bytes,
+    struct reason *why)
 {
-    buf_reset(member);
+    uint64_t wanted = 0;
+    buf_reset(&link->request);
+    buf_reset(bytes);
+    for (size_t i = 0; i < n; i++) {
+        codec_put_slice(&link->request, ranges[i].file);
+        codec_put_varint(&link->request, ranges[i].offset);
+        codec_put_varint(&link->request, ranges[i].length);
+        wanted += ranges[i].length;
+    }
+    const enum status status =
+        rpc_call(link->rpc, METASTORE_ARCHIVE, buf_slice(&link->request), WAIT_MS, bytes, why);
+    if (status == STATUS_TIMEOUT) {
+        goes_away(link);
+        return STATUS_UNAVAILABLE;
+    }
+    TRY(status);
+    return bytes->length == wanted
+               ? STATUS_OK
+               : status_fail(why, STATUS_PROTOCOL, "%.*s: not the bytes that were asked for",
+                             SLICE_PRINT(ranges[0].file));
+}
+
+static enum status
+is_there(struct archive_link *link, struct reason *why)
+{
     if (link->away) {
         rpc_client_process(link->rpc);
     }
-    if (link->away) {
-        return status_fail(why, STATUS_UNAVAILABLE, "the node of this archive does not answer");
-    }
-    if (!warc_file_name_valid(file)) {
+    return !link->away
+               ? STATUS_OK
+               : status_fail(why, STATUS_UNAVAILABLE, "the node of this archive does not answer");
+}
+
+enum status
+archive_link_read_ranges(struct archive_link *link, const struct archive_range *ranges, size_t n,
+                         struct buf *bytes, struct reason *why)
+{
+    TRY(is_there(link, why));
+    return ask(link, ranges, n, bytes, why);
+}
+
+enum status
+archive_link_read(struct archive_link *link, const struct archive_range *range, struct buf *member,
+                  struct reason *why)
+{
+    buf_reset(member);
+    TRY(is_there(link, why));
+    if (!warc_file_name_valid(range->file)) {
         return status_fail(why, STATUS_MISUSE, "not the name of a WARC file: %.*s",
-                           SLICE_PRINT(file));
+                           SLICE_PRINT(range->file));
     }
-    if (length == 0 || length > member->maximum) {
-        return status_fail(why, STATUS_LIMIT, "%.*s: a record of %lu bytes", SLICE_PRINT(file),
-                           (unsigned long)length);
+    if (range->length == 0 || range->length > member->maximum) {
+        return status_fail(why, STATUS_LIMIT, "%.*s: a record of %lu bytes",
+                           SLICE_PRINT(range->file), (unsigned long)range->length);
     }
-    while (member->length < length) {
-        const uint64_t left = length - member->length;
-        const uint64_t wanted = left < ARCHIVE_PIECE ? left : ARCHIVE_PIECE;
-        buf_reset(&link->request);
-        buf_reset(&link->piece);
-        codec_put_slice(&link->request, file);
-        codec_put_varint(&link->request, offset + member->length);
-        codec_put_varint(&link->request, wanted);
-        const enum status status = rpc_call(link->rpc, METASTORE_ARCHIVE, buf_slice(&link->request),
-                                            WAIT_MS, &link->piece, why);
-        if (status == STATUS_TIMEOUT) {
-            goes_away(link);
-            return STATUS_UNAVAILABLE;
-        }
-        TRY(status);
-        if (link->piece.length != wanted) {
-            return status_fail(why, STATUS_PROTOCOL, "%.*s: not the bytes that were asked for",
-                               SLICE_PRINT(file));
-        }
+    while (member->length < range->length) {
+        const uint64_t left = range->length - member->length;
+        const struct archive_range piece = {.file = range->file,
+                                            .offset = range->offset + member->length,
+                                            .length = left < ARCHIVE_PIECE ? left : ARCHIVE_PIECE};
+        TRY(ask(link, &piece, 1, &link->piece, why));
         TRY(buf_append_slice(member, buf_slice(&link->piece)));
     }
     return STATUS_OK;

@@ -20,10 +20,18 @@ struct archive_link;
 enum status archive_link_open(struct archive_link **link, const char *endpoint,
                               const struct rpc_keys *keys, struct reason *why);
 void archive_link_close(struct archive_link *link); /* NULL is allowed */
-/* *member (buf_init'ed; reset here) gets exactly length bytes. NOT_FOUND: no such file there;
- * TIMEOUT: not reached, worth another try; CORRUPT: the file has no such range; LIMIT: more than
+struct archive_range {
+    struct slice file; /* name in the node's DIR/warc */
+    uint64_t offset, length;
+};
+/* *member (buf_init'ed; reset here) gets exactly the range's bytes. NOT_FOUND: no such file there;
+ * UNAVAILABLE: the node does not answer; CORRUPT: the file has no such range; LIMIT: more than
  * the buffer's maximum. */
-enum status archive_link_read(struct archive_link *link, struct slice file, uint64_t offset,
-                              uint64_t length, struct buf *member, struct reason *why);
+enum status archive_link_read(struct archive_link *link, const struct archive_range *range,
+                              struct buf *member, struct reason *why);
+/* Reads n ranges, ARCHIVE_PIECE bytes together at most, by one message: *bytes (buf_init'ed; reset
+ * here) gets them one after the other. A failure of one is that of all. */
+enum status archive_link_read_ranges(struct archive_link *link, const struct archive_range *ranges,
+                                     size_t n, struct buf *bytes, struct reason *why);
 
 #endif

@@ -17,11 +17,13 @@ quadrille-fetch_OBJECTS := $(addprefix stages/fetch/,dump_fetch.o endpoint.o fet
 quadrille-extract_OBJECTS := stages/extract/extract_stage.o stages/extract/scope_sweep.o
 # Thousands of transfers come and go, each of some fifty pieces of all sizes.
 $(BUILD)/bin/quadrille-fetch: allocator := -ljemalloc
-UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch tests/unit/stages/test_endpoint tests/unit/stages/test_fetch_balance \
+UNIT_TESTS += tests/unit/stages/test_content tests/unit/stages/test_document tests/unit/stages/test_dump_fetch tests/unit/stages/test_endpoint tests/unit/stages/test_fetch_balance \
 	tests/unit/stages/test_fetch_credentials tests/unit/stages/test_fetch_ftp tests/unit/stages/test_fetch_http \
 	tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_pace tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
 	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages/test_stage_pace tests/unit/stages/test_worker
+test_content_WRAPS := archive_link_open archive_link_close archive_link_read archive_link_read_ranges warc_read_member \
+	stage_waiting cluster_keys cluster_self cluster_find cluster_node cluster_node_count
 test_resources_WRAPS := metastore_get content_read clock_monotonic_ms clock_wall_ms
 test_endpoint_PARTS := stages/fetch/endpoint.o
 test_endpoint_WRAPS := stage_release stage_directory stage_metastore metastore_get fetch_parser_submit parsed_page_decode \
@@ -32,6 +34,7 @@ test_index_stage_PARTS := stages/index/index_stage.o
 test_index_stage_WRAPS := main stage_main _exit stage_options opt_integer opt_string stage_worker_number stage_directory \
 	stage_cluster cluster_self cluster_node cluster_keys services_metastores cluster_services_release \
 	metastore_client_options_copy stage_set_lane transform_output_maximum content_open content_close content_close_files \
+	content_read_ahead \
 	partition_open partition_options_from partition_close partition_waits service_options_from service_start \
 	service_stop service_patches patch_queue_descriptor stage_watch patch_queue_work patch_queue_refuse index_batch_new \
 	index_batch_free index_batch_reset index_batch_documents index_batch_bytes index_batch_add index_batch_commit \

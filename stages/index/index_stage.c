@@ -206,6 +206,12 @@ is_rdf(struct slice type)
     return false;
 }
 
+static const struct document_record *
+conversion_of(const struct document *document)
+{
+    return &document->conversion;
+}
+
 /* Reads and parses the job's conversion into the batch. */
 static enum status
 take_document(struct index_stage *stage, struct stage_job *job, size_t *number, struct reason *why)
@@ -422,6 +428,7 @@ index_open(struct stage_run *run, void **context, struct reason *why)
     const struct warc_limits limits = {.record = most + (1 << 20), .body = most};
     TRY(content_open(&stage->content, stage_directory(run), stage_cluster(run), &limits, why));
     content_close_files(stage->content, run);
+    content_read_ahead(stage->content, conversion_of);
     TRY(open_links(stage, why));
     snprintf(name, sizeof(name), "index-%u", partition);
     stage->folder = path_of(run, name);

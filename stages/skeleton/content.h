@@ -18,6 +18,10 @@ enum status content_open(struct content **content, const char *directory,
 void content_close(struct content *content); /* NULL is allowed */
 /* For stages: WARC files that are not read from for some seconds are closed. */
 void content_close_files(struct content *content, struct stage_run *run);
+/* Says which record of its document a job will read: where the archive is another node's, those of
+ * waiting jobs are then asked for by the same message. After content_close_files. */
+typedef const struct document_record *content_wanted(const struct document *document);
+void content_read_ahead(struct content *content, content_wanted *wanted);
 
 /* *record points into memory (buf_init'ed; reset here). Statuses are those of warc_read; SYSTEM and
  * TIMEOUT are worth another try; UNAVAILABLE: the node that has it does not answer, which is found

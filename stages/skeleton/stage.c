@@ -239,6 +239,16 @@ take_waiting(struct stage_run *run)
     return held;
 }
 
+void
+stage_waiting(struct stage_run *run, stage_visit *visit, void *context)
+{
+    for (const struct held_job *held = run->waiting; held != NULL; held = held->next) {
+        if (!visit(context, &held->public.job)) {
+            return;
+        }
+    }
+}
+
 /* Starts what is reserved, for a slice of time only, so that leases and answers are served. */
 static void
 start_waiting(struct stage_run *run)

@@ -109,6 +109,11 @@ const struct cluster *stage_cluster(struct stage_run *run);
 struct metastore_client *stage_metastore(struct stage_run *run);
 void stage_set_lane(struct stage_run *run, uint64_t lane);
 
+/* Visits the jobs that are reserved and not yet started, in the order in which they will be, until
+ * visit returns false. */
+typedef bool stage_visit(void *context, const struct job *job);
+void stage_waiting(struct stage_run *run, stage_visit *visit, void *context);
+
 typedef void stage_ready(void *context, uint32_t epoll_events);
 /* Adds or changes a descriptor; events 0 removes it. */
 void stage_watch(struct stage_run *run, int descriptor, uint32_t epoll_events, stage_ready *ready,

@@ -155,14 +155,61 @@ ranges_come_exactly(void **state)
     struct reason why = {""};
     assert_int_equal(archive_link_open(&link, fixture.endpoint, &fixture.keys, &why), STATUS_OK);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_equal(archive_link_read(link, SLICE("large.warc.gz"), cases[i].offset,
-                                           cases[i].length, &fixture.member, &why),
-                         cases[i].status);
+        const struct archive_range range = {SLICE("large.warc.gz"), cases[i].offset,
+                                            cases[i].length};
+        assert_int_equal(archive_link_read(link, &range, &fixture.member, &why), cases[i].status);
         if (cases[i].status == STATUS_OK) {
             assert_int_equal(fixture.member.length, cases[i].length);
             assert_memory_equal(fixture.member.data, fixture.content + cases[i].offset,
                                 cases[i].length);
         }
+    }
+    archive_link_close(link);
+}
+
+/* Several ranges by one message, of several files; what one cannot have nobody gets. */
+static void
+many_ranges_come_by_one_message(void **state)
+{
+    (void)state;
+    enum { N = 300 };
+    const struct slice large = SLICE("large.warc.gz"), other = SLICE("other.warc.gz");
+    struct archive_range ranges[N];
+    struct archive_link *link;
+    struct reason why = {""};
+    char path[128];
+    snprintf(path, sizeof path, "%s/other.warc.gz", fixture.warc);
+    const int file = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_true(file_write_all(file, slice_of(fixture.content + 1000, 1000)));
+    close(file);
+    assert_int_equal(archive_link_open(&link, fixture.endpoint, &fixture.keys, &why), STATUS_OK);
+    for (size_t i = 0; i < N; i++) {
+        ranges[i] = i % 7 == 3 ? (struct archive_range){other, i, 500}
+                               : (struct archive_range){large, i * 5000, 1 + i};
+    }
+    assert_int_equal(archive_link_read_ranges(link, ranges, N, &fixture.member, &why), STATUS_OK);
+    size_t at = 0;
+    for (size_t i = 0; i < N; i++) {
+        const char *should = fixture.content + ranges[i].offset + (i % 7 == 3 ? 1000 : 0);
+        assert_memory_equal(fixture.member.data + at, should, ranges[i].length);
+        at += (size_t)ranges[i].length;
+    }
+    assert_int_equal(fixture.member.length, at);
+    const struct archive_range whole = {large, 0, ARCHIVE_PIECE / 2};
+    const struct {
+        struct archive_range second, third;
+        enum status status;
+    } cases[] = {
+        {{large, 9, ARCHIVE_PIECE / 2 - 1}, {large, 0, 1}, STATUS_OK},
+        {{large, 9, ARCHIVE_PIECE / 2}, {large, 0, 1}, STATUS_PROTOCOL},
+        {{SLICE("missing.warc.gz"), 0, 1}, {large, 0, 1}, STATUS_NOT_FOUND},
+        {{large, 0, 1}, {other, 999, 2}, STATUS_CORRUPT},
+        {{large, 0, 1}, {other, 999, 1}, STATUS_OK},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct archive_range three[] = {whole, cases[i].second, cases[i].third};
+        assert_int_equal(archive_link_read_ranges(link, three, 3, &fixture.member, &why),
+                         cases[i].status);
     }
     archive_link_close(link);
 }
@@ -189,7 +236,8 @@ nothing_but_files_of_the_archive(void **state)
     assert_int_equal(archive_link_open(&link, fixture.endpoint, &fixture.keys, &why), STATUS_OK);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct slice name = slice_string(cases[i].name);
-        assert_int_equal(archive_link_read(link, name, 0, 1, &fixture.member, &why),
+        const struct archive_range range = {name, 0, 1};
+        assert_int_equal(archive_link_read(link, &range, &fixture.member, &why),
                          cases[i].at_client);
         buf_reset(&request);
         codec_put_slice(&request, name);
@@ -333,6 +381,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_come_exactly),
+        cmocka_unit_test(many_ranges_come_by_one_message),
         cmocka_unit_test(nothing_but_files_of_the_archive),
         cmocka_unit_test(strangers_get_nothing),
         cmocka_unit_test(reads_of_a_node_that_is_away_end),

@@ -187,6 +187,13 @@ STAND_IN(void, content_close_files, (struct content * content, struct stage_run 
     (void)content, (void)run;
 }
 
+STAND_IN(void, content_read_ahead, (struct content * content, content_wanted *wanted))
+{
+    const struct document document = {0};
+    (void)content;
+    assert_ptr_equal(wanted(&document), &document.conversion);
+}
+
 STAND_IN(enum status, partition_open,
          (struct partition * *partition, const struct partition_options *options,
           struct reason *why))

@@ -1,0 +1,301 @@
+/* Records of other nodes' archives: many by one message where jobs wait that will want them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/memory.h"
+#include "metastore/archive_link.h"
+#include "metastore/protocol.h"
+#include "stages/skeleton/content.h"
+#include "stages/skeleton/stage.h"
+
+enum { NODES = 3, JOBS = 3000, NAME_BYTES = 32, LONGEST = 4000 };
+
+#define STAND_IN(type, name, parameters) \
+    type __wrap_##name parameters;       \
+    type __wrap_##name parameters
+
+static struct {
+    struct job jobs[JOBS];
+    struct buf data[JOBS];
+    char files[JOBS][NAME_BYTES];
+    size_t next; /* the first that waits */
+    size_t messages, ranges;
+    bool away; /* every node */
+    struct content *content;
+    struct buf memory;
+} world;
+
+static const struct cluster_node nodes[NODES] = {
+    {.name = "a", .metastore = "tcp://a"},
+    {.name = "b", .metastore = "tcp://b"},
+    {.name = "c", .metastore = "tcp://c"},
+};
+static const struct rpc_keys keys;
+
+/* ---- in the place of others ---- */
+
+STAND_IN(const struct rpc_keys *, cluster_keys, (const struct cluster *cluster))
+{
+    (void)cluster;
+    return &keys;
+}
+
+STAND_IN(size_t, cluster_self, (const struct cluster *cluster))
+{
+    (void)cluster;
+    return 0;
+}
+
+STAND_IN(bool, cluster_find, (const struct cluster *cluster, struct slice name, size_t *node))
+{
+    (void)cluster;
+    *node = (size_t)(name.at[0] - 'a');
+    return name.length == 1 && *node < NODES;
+}
+
+STAND_IN(const struct cluster_node *, cluster_node, (const struct cluster *cluster, size_t node))
+{
+    (void)cluster;
+    return &nodes[node];
+}
+
+STAND_IN(size_t, cluster_node_count, (const struct cluster *cluster))
+{
+    (void)cluster;
+    return NODES;
+}
+
+STAND_IN(void, stage_waiting, (struct stage_run * run, stage_visit *visit, void *context))
+{
+    (void)run;
+    for (size_t i = world.next; i < JOBS && visit(context, &world.jobs[i]); i++) {
+    }
+}
+
+/* A link is its node: its endpoint's last letter. */
+STAND_IN(enum status, archive_link_open,
+         (struct archive_link * *link, const char *endpoint, const struct rpc_keys *of,
+          struct reason *why))
+{
+    (void)why;
+    assert_ptr_equal(of, &keys);
+    char *letter = memory_alloc(1);
+    *letter = endpoint[strlen(endpoint) - 1];
+    *link = (struct archive_link *)letter;
+    return STATUS_OK;
+}
+
+STAND_IN(void, archive_link_close, (struct archive_link * link))
+{
+    free(link);
+}
+
+static enum status
+serve(struct archive_link *link, const struct archive_range *ranges, size_t n, struct buf *bytes,
+      struct reason *why)
+{
+    world.messages++;
+    buf_reset(bytes);
+    for (size_t i = 0; i < n; i++) {
+        if (ranges[i].file.at[0] != *(char *)link || memchr(ranges[i].file.at, 'x', 2) != NULL) {
+            return status_fail(why, STATUS_NOT_FOUND, "%.*s is lost", SLICE_PRINT(ranges[i].file));
+        }
+        for (uint64_t at = 0; at < ranges[i].length; at++) {
+            const char byte = (char)(ranges[i].file.at[1] + (ranges[i].offset + at) % 251);
+            (void)buf_append(bytes, &byte, 1);
+        }
+    }
+    world.ranges += n;
+    return world.away ? STATUS_UNAVAILABLE : STATUS_OK;
+}
+
+STAND_IN(enum status, archive_link_read,
+         (struct archive_link * link, const struct archive_range *range, struct buf *member,
+          struct reason *why))
+{
+    return serve(link, range, 1, member, why);
+}
+
+STAND_IN(enum status, archive_link_read_ranges,
+         (struct archive_link * link, const struct archive_range *ranges, size_t n,
+          struct buf *bytes, struct reason *why))
+{
+    uint64_t length = 0;
+    for (size_t i = 0; i < n; i++) {
+        length += ranges[i].length;
+    }
+    assert_true(length <= ARCHIVE_PIECE);
+    return serve(link, ranges, n, bytes, why);
+}
+
+STAND_IN(enum status, warc_read_member,
+         (struct slice member, const struct warc_limits *limits, struct buf *memory,
+          struct warc_record *record, struct reason *why))
+{
+    (void)limits, (void)why;
+    buf_reset(memory);
+    (void)buf_append_slice(memory, member);
+    *record = (struct warc_record){.body = buf_slice(memory)};
+    return STATUS_OK;
+}
+
+/* ---- jobs ---- */
+
+static const struct document_record *
+conversion_of(const struct document *document)
+{
+    return &document->conversion;
+}
+
+static uint64_t
+length_of(size_t i)
+{
+    return 1 + i * 7919 % LONGEST;
+}
+
+/* Jobs of the other nodes in turns; every lost_each'th is of a file that is lost. */
+static void
+make_jobs(size_t lost_each)
+{
+    for (size_t i = 0; i < JOBS; i++) {
+        const char node = i % 2 == 0 ? 'b' : 'c';
+        const bool lost = lost_each > 0 && i % lost_each == lost_each / 2;
+        snprintf(world.files[i], NAME_BYTES, "%c%c.warc.gz", node,
+                 lost ? 'x' : (char)('0' + i % 5));
+        const struct document document = {.conversion = {.node = slice_of(&world.files[i][0], 1),
+                                                         .file = slice_string(world.files[i]),
+                                                         .offset = i * 31,
+                                                         .length = length_of(i)}};
+        buf_reset(&world.data[i]);
+        document_encode(&world.data[i], &document);
+        world.jobs[i] = (struct job){.data = buf_slice(&world.data[i])};
+    }
+    world.next = world.messages = world.ranges = 0;
+    world.away = false;
+}
+
+static enum status
+read_next(struct warc_record *record, struct reason *why)
+{
+    struct document document;
+    assert_true(document_decode(world.jobs[world.next++].data, &document));
+    return content_read(world.content, &document.conversion, &world.memory, record, why);
+}
+
+static void
+check(size_t i, const struct warc_record *record)
+{
+    assert_int_equal(record->body.length, length_of(i));
+    for (size_t at = 0; at < record->body.length; at++) {
+        assert_int_equal(record->body.at[at],
+                         (char)(world.files[i][1] + (char)((i * 31 + at) % 251)));
+    }
+}
+
+static int
+start(void **state)
+{
+    const struct warc_limits limits = {.record = 1 << 20};
+    (void)state;
+    for (size_t i = 0; i < JOBS; i++) {
+        buf_init(&world.data[i], 4096);
+    }
+    buf_init(&world.memory, 1 << 20);
+    return content_open(&world.content, "/nowhere", NULL, &limits, NULL) == STATUS_OK ? 0 : -1;
+}
+
+static int
+end(void **state)
+{
+    (void)state;
+    content_close(world.content);
+    for (size_t i = 0; i < JOBS; i++) {
+        buf_release(&world.data[i]);
+    }
+    buf_release(&world.memory);
+    return 0;
+}
+
+/* ---- tests ---- */
+
+static void
+records_come_one_by_one_unless_told(void **state)
+{
+    struct warc_record record;
+    struct reason why;
+    (void)state;
+    make_jobs(0);
+    for (size_t i = 0; i < 100; i++) {
+        assert_int_equal(read_next(&record, &why), STATUS_OK);
+        check(i, &record);
+    }
+    assert_int_equal(world.messages, 100);
+}
+
+/* Also where jobs end without being read. */
+static void
+records_of_waiting_jobs_come_together(void **state)
+{
+    struct warc_record record;
+    struct reason why;
+    (void)state;
+    content_read_ahead(world.content, conversion_of);
+    for (size_t passed_each = 0; passed_each <= 10; passed_each += 10) {
+        make_jobs(0);
+        for (size_t i = 0; i < JOBS; i++) {
+            if (passed_each > 0 && i % passed_each == 3) {
+                world.next++;
+                continue;
+            }
+            assert_int_equal(read_next(&record, &why), STATUS_OK);
+            check(i, &record);
+        }
+        assert_in_range(world.messages, 2, 16); /* 6 MB, 1 MiB each, of two nodes */
+        assert_in_range(world.ranges, JOBS / 10 * 9, JOBS);
+    }
+}
+
+/* What one job cannot read is its own failure. */
+static void
+a_lost_record_hinders_no_other(void **state)
+{
+    struct warc_record record;
+    size_t lost = 0;
+    (void)state;
+    content_read_ahead(world.content, conversion_of);
+    make_jobs(600);
+    for (size_t i = 0; i < JOBS; i++) {
+        struct reason why = {""};
+        const enum status status = read_next(&record, &why);
+        if (world.files[i][1] == 'x') {
+            assert_int_equal(status, STATUS_NOT_FOUND);
+            assert_non_null(strstr(why.text, "x.warc.gz is lost"));
+            lost++;
+        } else {
+            assert_int_equal(status, STATUS_OK);
+            check(i, &record);
+        }
+    }
+    assert_int_equal(lost, JOBS / 600);
+    world.next = 0;
+    world.away = true;
+    struct reason why = {""};
+    assert_int_equal(read_next(&record, &why), STATUS_UNAVAILABLE);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(records_come_one_by_one_unless_told),
+        cmocka_unit_test(records_of_waiting_jobs_come_together),
+        cmocka_unit_test(a_lost_record_hinders_no_other),
+    };
+    return cmocka_run_group_tests(tests, start, end);
+}
