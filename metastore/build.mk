@@ -2,7 +2,7 @@ metastore_OBJECTS := $(addprefix metastore/,archive_link.o metastore_client.o me
 	metastore_service.o pack.o record.o record_rdf.o record_rdf_emit.o record_rdf_http.o store.o)
 PROGRAMS += quadrille-metastore
 quadrille-metastore_OBJECTS := metastore/metastore_main.o
-UNIT_TESTS += tests/unit/metastore/test_archive_link tests/unit/metastore/test_metastore \
+UNIT_TESTS += tests/unit/metastore/test_archive_link tests/unit/metastore/test_content tests/unit/metastore/test_metastore \
 	tests/unit/metastore/test_metastore_pack tests/unit/metastore/test_metastore_rdf \
 	tests/unit/metastore/test_metastore_record
 FUZZERS += fuzz_metastore

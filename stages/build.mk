@@ -17,7 +17,7 @@ quadrille-fetch_OBJECTS := $(addprefix stages/fetch/,dump_fetch.o endpoint.o fet
 quadrille-extract_OBJECTS := stages/extract/extract_stage.o stages/extract/scope_sweep.o
 # Thousands of transfers come and go, each of some fifty pieces of all sizes.
 $(BUILD)/bin/quadrille-fetch: allocator := -ljemalloc
-UNIT_TESTS += tests/unit/stages/test_content tests/unit/stages/test_document tests/unit/stages/test_dump_fetch tests/unit/stages/test_endpoint tests/unit/stages/test_fetch_balance \
+UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch tests/unit/stages/test_endpoint tests/unit/stages/test_fetch_balance \
 	tests/unit/stages/test_fetch_credentials tests/unit/stages/test_fetch_ftp tests/unit/stages/test_fetch_http \
 	tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_pace tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \

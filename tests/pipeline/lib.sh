@@ -19,7 +19,7 @@ web_pid=
 web_stop=() # a command that ends a web that is not ours
 
 end_all() {
-    local code=$?
+    local code=${1:-$?} # given where a trap does something else first
     trap - EXIT INT TERM
     local d
     for d in "$work"/*/run; do

@@ -19,7 +19,7 @@ supervisor=$(pgrep -f -- "up --dir $dir --background" | head -n 1)
 resume() {
     kill -CONT "$supervisor" $(pgrep -f -- "quadrille-index --dir $dir ") 2>/dev/null || true
 }
-trap 'resume; end_all' EXIT
+trap 'code=$?; resume; end_all "$code"' EXIT
 index() { pgrep -f -- "quadrille-index --dir $dir --number $1( |\$)"; } # 1, 2, 3
 
 run() { # arguments of quadrille; sets code, fills out and err, seconds it took
