@@ -273,7 +273,7 @@ static enum status
 read_remote(struct content *content, size_t node, const struct document_record *where,
             struct buf *memory, struct warc_record *record, struct reason *why)
 {
-    struct slice member;
+    struct slice member = {0};
     TRY((cluster_keys(content->cluster) != NULL ? fetch_by_link : fetch_by_web)(
         content, node, where, &member, why));
     return warc_read_member(member, &content->limits, memory, record, why);
