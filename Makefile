@@ -25,7 +25,7 @@ export QUADRILLE_SHARED ?= $(abspath ../shared)
 # Lowest layer first; each may include only what stands before it.
 FOLDERS  := base store rdf dumps warc datasets shares queue metastore index_query identity index transforms detection crawl stages config search web cli
 PACKAGES := libzmq libcurl libcares libxml-2.0 libxslt tidy libmagic libpsl icu-uc libpcre2-8 libseccomp \
-	zlib libdeflate libisal libzstd libarchive libbrotlidec jansson nettle libsodium libmicrohttpd \
+	zlib libdeflate libisal libzstd libarchive libbrotlidec jansson nettle libgcrypt libsodium libmicrohttpd \
 	libexif libical poppler-glib libxxhash liblz4
 
 PROGRAMS :=

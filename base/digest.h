@@ -1,4 +1,5 @@
-/* Digests. SHA-1 and SHA-256 by nettle; fingerprints are BLAKE2b-128 by libsodium. */
+/* Digests. SHA-1 and SHA-256 by libgcrypt, which has the fastest code for processors without
+ * instructions for them; fingerprints are BLAKE2b-128 by libsodium. */
 #ifndef BASE_DIGEST_H
 #define BASE_DIGEST_H
 
