@@ -480,12 +480,78 @@ store_origin_item(struct merge *merge, uint32_t tag, const struct item *item)
     store_item(merge, &stored);
 }
 
+/* What each visit says, also one that brings no new content. */
+static bool
+is_of_visit(uint32_t tag)
+{
+    static const enum meta_field fields[] = {META_VISITED,        META_DUE,      META_VISITS,
+                                             META_VISITS_CHANGED, META_CLAIM,    META_RATE_CHANGES,
+                                             META_RATE_SECONDS,   META_WORTH_MS, META_FAILURES};
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        if (tag == (uint32_t)fields[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The generations of a record or an update; 0: not said. */
+struct generations {
+    uint64_t visit, content, stated;
+};
+
+static struct generations
+generations_in(const struct item *items, size_t count)
+{
+    struct generations found = {0};
+    for (size_t i = 0; i < count; i++) {
+        if (items[i].form == FORM_NUMBER) {
+            uint64_t *const of = items[i].tag == META_GENERATION ? &found.visit
+                                 : items[i].tag == META_CONTENT  ? &found.content
+                                 : items[i].tag == META_STATED   ? &found.stated
+                                                                 : NULL;
+            if (of != NULL) {
+                *of = items[i].number;
+            }
+        }
+    }
+    return found;
+}
+
+/* A later visit has said it already: rule 1 of FORMAT.md. */
+static bool
+is_overtaken(const struct generations *old, const struct generations *new, uint32_t tag)
+{
+    const bool of_stage = new->visit == 0 && new->content > 0;
+    return tag == META_STATED || tag == META_MOVED ||
+           (of_stage &&
+            ((is_of_visit(tag) && old->visit > new->content) ||
+             ((tag == META_STATE || tag == META_REASON) && old->stated > new->content)));
+}
+
 static void
-apply(struct merge *merge, struct item *update, size_t count)
+store_number(struct merge *merge, uint32_t tag, uint64_t number)
+{
+    store_item(merge, &(struct item){.tag = tag, .form = FORM_NUMBER, .number = number});
+}
+
+static void
+apply(struct merge *merge, struct item *update, size_t count, const struct generations *before,
+      const struct generations *new)
 {
     const struct origin old = origin_in(merge->items, merge->count);
+    const uint64_t generation = new->visit > 0 ? new->visit : new->content;
+    if (generation > before->visit) {
+        store_number(merge, META_GENERATION, generation);
+    }
     for (size_t i = 0; i < count; i++) {
         struct item *item = &update[i];
+        if (is_overtaken(before, new, item->tag)) {
+            continue;
+        }
+        if (item->tag == META_STATE && generation > 0) {
+            store_number(merge, META_STATED, generation);
+        }
         if (item->form == FORM_TEXT) {
             item->text = cut(item->text, meta_value_maximum((enum meta_field)item->tag));
             item->form = item->text.length == 0 ? FORM_CLEAR : FORM_TEXT;
@@ -520,18 +586,18 @@ decode(struct slice fields, struct item *items, bool stored)
     return reader.bad ? -1 : (long)count;
 }
 
-static uint64_t
-generation_in(const struct item *items, size_t count, bool *present)
+/* The update gives a new place to an archived record that is not the one that the record has. */
+static bool
+is_moved_elsewhere(const struct merge *merge, const struct item *update, size_t count)
 {
-    uint64_t generation = 0;
-    *present = false;
+    const struct item *moved = NULL;
+    enum meta_field id = META_CONVERSION_RECORD_ID;
     for (size_t i = 0; i < count; i++) {
-        if (items[i].tag == META_GENERATION && items[i].form == FORM_NUMBER) {
-            generation = items[i].number;
-            *present = true;
-        }
+        moved = update[i].tag == META_MOVED && update[i].form == FORM_TEXT ? &update[i] : moved;
+        id = update[i].tag == META_WARC_FILE ? META_WARC_RECORD_ID : id;
     }
-    return generation;
+    const struct item *stored = moved == NULL ? NULL : item_of(merge, id);
+    return moved != NULL && (stored == NULL || !slice_equal(stored->text, moved->text));
 }
 
 enum meta_merged
@@ -550,14 +616,14 @@ meta_merge(struct slice record, struct slice fields, struct buf *merged)
     if (count < 0) {
         return META_DAMAGED_UPDATE;
     }
-    bool has_old;
-    bool has_new;
-    const uint64_t old = generation_in(merge.items, merge.count, &has_old);
-    const uint64_t new = generation_in(update, (size_t)count, &has_new);
-    if (has_old && has_new && new < old) {
+    const struct generations old = generations_in(merge.items, merge.count);
+    const struct generations new = generations_in(update, (size_t)count);
+    if ((new.visit > 0 && new.visit < old.visit) ||
+        (new.content > 0 && new.content < old.content) ||
+        is_moved_elsewhere(&merge, update, (size_t)count)) {
         return META_STALE;
     }
-    apply(&merge, update, (size_t)count);
+    apply(&merge, update, (size_t)count, &old, &new);
     if (merge.count > META_FIELDS_MAXIMUM) {
         return META_DAMAGED_UPDATE;
     }

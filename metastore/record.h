@@ -47,6 +47,9 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(23, WARC_OFFSET, NUMBER)                                                                     \
     X(24, WARC_LENGTH, NUMBER)                                                                     \
     X(25, WARC_RECORD_ID, TEXT)                                                                    \
+    X(26, CONTENT, NUMBER) /* the generation whose answer detect, transform, index, extract got */ \
+    X(27, STATED, NUMBER)  /* the generation that STATE and REASON tell of; the store sets it */   \
+    X(28, MOVED, TEXT)     /* of an update, never stored: which archived record has a new place */ \
     X(30, DETECTED_TYPE, TEXT)                                                                     \
     X(31, DETECTED_BY, TEXT) /* the evidence that decided */                                       \
     X(32, DETECTED, TIME)                                                                          \

@@ -7,7 +7,7 @@
  *   3. The metadata store says how many bytes of each file are current.
  *   4. Files are chosen, oldest first, as long as size or age ask for it.
  *   5. Records of chosen files that are current are copied to a new file, which is synced; then the
- *      metadata store is told (an update that a later fetch has overtaken is dropped there); then
+ *      metadata store is told (it drops what is said of a record that another has replaced); then
  * the file is removed.
  *
  * Killed anywhere it leaves at worst copies that nothing refers to: they go in a later round. */
@@ -50,7 +50,6 @@ struct file {
 struct move {
     char *key;
     struct document_record from;
-    uint64_t generation;
     bool conversion;
 };
 
@@ -276,7 +275,7 @@ pin_queues(struct retain *retain, struct reason *why)
 /* ---- what is current ---- */
 
 static void
-add_move(struct retain *retain, struct slice key, struct slice record, bool conversion,
+add_move(struct retain *retain, struct slice key, bool conversion,
          const struct document_record *from)
 {
     struct arena *arena = &retain->arena;
@@ -289,7 +288,6 @@ add_move(struct retain *retain, struct slice key, struct slice record, bool conv
         .key = memory_string_n(key.at, key.length), .from = *from, .conversion = conversion};
     move->from.file = arena_copy(arena, from->file);
     move->from.id = arena_copy(arena, from->id);
-    (void)meta_record_number(record, META_GENERATION, &move->generation);
 }
 
 static bool
@@ -305,7 +303,7 @@ visit(void *context, struct slice key, struct slice record)
         if (file != NULL && !retain->choosing) {
             file->current += where.length;
         } else if (file != NULL && file->chosen && retain->move_count < MOVES_MOST) {
-            add_move(retain, key, record, i == 1, &where);
+            add_move(retain, key, i == 1, &where);
         } else if (file != NULL && file->chosen) {
             file->chosen = false; /* the rest in another round */
         }
@@ -368,7 +366,7 @@ set_place(struct meta_update *update, const struct move *move, const struct warc
 {
     const struct place *place = &places[move->conversion];
     meta_update_init(update);
-    meta_set_number(update, META_GENERATION, move->generation);
+    meta_set_text(update, META_MOVED, move->from.id);
     meta_set_text(update, place->file, slice_string(to->file));
     meta_set_number(update, place->offset, to->offset);
     meta_set_number(update, place->length, to->length);

@@ -128,6 +128,7 @@ struct task {
     struct document_visit visit;        /* goes on with the document */
     enum visit_outcome outcome;         /* when no later stage hears of it */
     bool handed_on;                     /* a later stage schedules the next visit */
+    bool content_stands;                /* what its state says holds while it is not modified */
     uint64_t visited_ms, gone_since_ms; /* as known before */
     double host_period, frequency_trust;
     bool spared; /* its sitemap says that it has not changed, and is believed: no request */

@@ -77,7 +77,8 @@ set_common(struct task *task, const char *state, const char *reason)
     if (job->hops > 0) {
         meta_set_text(meta, META_REDIRECT_FROM, job->via);
     }
-    if (state != NULL) {
+    const bool unmodified = task->counts_as == OUTCOME_UNMODIFIED && task->content_stands;
+    if (state != NULL && !unmodified) { /* the stages go on telling of the content */
         meta_set_text(meta, META_STATE, slice_string(state));
         meta_set_text(meta, META_REASON, slice_string(reason));
     }

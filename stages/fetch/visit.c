@@ -151,6 +151,19 @@ take_sighting(struct task *task, struct slice host, struct slice sighting)
     }
 }
 
+/* Whether the state tells of an answer with content, not of what a visit met with. */
+static bool
+is_of_content(struct slice state)
+{
+    static const char *const states[] = {"fetched", "unknown", "noindex", "broken", "indexed"};
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        if (slice_is(state, states[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void
 task_take_visit(struct task *task, struct slice host, struct slice record, struct slice sighting)
 {
@@ -167,6 +180,7 @@ task_take_visit(struct task *task, struct slice host, struct slice record, struc
     if (number_of(record, META_INDEXED) > 0 || number_of(record, META_DUE) > 0) {
         task->unverified = false; /* it has its place in the crawl, whoever speaks of it */
     }
+    task->content_stands = meta_record_text(record, META_STATE, &text) && is_of_content(text);
     task->gone_since_ms = number_of(record, META_GONE_SINCE);
     task->visited_ms = visited_ms;
     if (meta_record_text(record, META_PAYLOAD_DIGEST, &text)) {

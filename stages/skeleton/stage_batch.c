@@ -376,12 +376,22 @@ send_metadata(void *context)
     free(puts);
 }
 
+/* Fetch tells of a visit, the other stages of the answer that a visit handed on. */
 static void
-stamp_generation(struct held_job *held)
+stamp_generation(const struct stage_run *run, struct held_job *held)
 {
     struct stage_job *job = &held->public;
     if (job->meta.fields.length > 0 && !(job->job.flags & JOB_REVISIT)) {
-        meta_set_number(&job->meta, META_GENERATION, job->job.generation);
+        bool content = run->spec->stage != STAGE_FETCH;
+        if (!content) {
+            meta_set_number(&job->meta, META_GENERATION, job->job.generation);
+        }
+        for (size_t i = 0; i < held->output_count && !content; i++) {
+            content = held->outputs[i].key.stage != STAGE_FETCH;
+        }
+        if (content) {
+            meta_set_number(&job->meta, META_CONTENT, job->job.generation);
+        }
         meta_set_number(&job->meta, META_DEPTH, job->job.depth);
     }
 }
@@ -436,7 +446,7 @@ batch_send(struct stage_run *run)
     for (size_t i = 0; i < count; i++) {
         struct held_job *held = run->ended;
         run->ended = held->next;
-        stamp_generation(held);
+        stamp_generation(run, held);
         batch->jobs[i] = held;
     }
     run->ended_count -= count;

@@ -63,6 +63,15 @@ judge_indexed(struct finding *finding, struct slice record)
          changed ? SLICE("indexed") : SLICE("unchanged"));
 }
 
+/* A stage has the content that the state tells of, and has not said what came of it. */
+static bool
+is_under_way(struct slice record)
+{
+    const uint64_t content = number_of(record, META_CONTENT);
+    return content > 0 && content >= number_of(record, META_STATED) &&
+           slice_is(text_of(record, META_STATE), "fetched");
+}
+
 static void
 judge_record(struct finding *finding, struct slice record)
 {
@@ -70,14 +79,16 @@ judge_record(struct finding *finding, struct slice record)
     const bool unmodified = number_of(record, META_HTTP_STATUS) == 304;
     finding->state = FINDING_FETCHED;
     copy(finding->reason, sizeof finding->reason, text_of(record, META_REASON));
-    if (slice_is(state, "indexed")) {
-        judge_indexed(finding, record);
-    } else if (slice_is(state, "fetched") && unmodified) {
-        const bool has = number_of(record, META_INDEXED) > 0;
-        finding->state = has ? FINDING_INDEXED : FINDING_ENDED;
+    if (is_under_way(record)) {
+        return;
+    }
+    if (unmodified && (slice_is(state, "fetched") || slice_is(state, "indexed"))) {
+        finding->state = number_of(record, META_INDEXED) > 0 ? FINDING_INDEXED : FINDING_ENDED;
         finding->final = true;
         copy(finding->outcome, sizeof finding->outcome, SLICE("not_modified"));
-    } else if (slice_is(state, "fetched") && number_of(record, META_PAYLOAD_BYTES) == 0) {
+    } else if (slice_is(state, "indexed")) {
+        judge_indexed(finding, record);
+    } else if (slice_is(state, "fetched")) {
         finding->state = FINDING_ENDED; /* no stage hears of it */
         finding->final = true;
         copy(finding->outcome, sizeof finding->outcome, SLICE("fetched"));

@@ -111,7 +111,7 @@ test_record_is_sorted_and_update_is_not(void **state)
     meta_set_number(&fixture->update, META_GENERATION, 1);
     assert_int_equal(merge_once(fixture), META_MERGED);
     const char expected[] = "\x04\x01\x09\x07"
-                            "fetched\x20\xc8\x01";
+                            "fetched\x20\xc8\x01\x6c\x01"; /* STATED is the store's */
     assert_int_equal(record_of(fixture).length, sizeof expected - 1);
     assert_memory_equal(record_of(fixture).at, expected, sizeof expected - 1);
     assert_true(meta_record_valid(record_of(fixture)));
@@ -163,6 +163,92 @@ test_older_generation_is_dropped_whole(void **state)
     assert_int_equal(merge_once(fixture), META_MERGED);
     assert_text(fixture, META_STATE, "indexed");
     assert_int_equal(number(fixture, META_GENERATION), 4);
+}
+
+/* A visit that finds nothing new, or that fails, comes before the stages have done with the content
+ * of the last: these still tell of the content, not of the visit. */
+static void
+test_visits_do_not_overtake_work_on_content(void **state)
+{
+    struct fixture *fixture = *state;
+    for (int fails = 0; fails < 2; fails++) {
+        buf_reset(&fixture->merged[fixture->now]);
+        meta_set_number(&fixture->update, META_GENERATION, 4);
+        meta_set_number(&fixture->update, META_CONTENT, 4);
+        set_text(fixture, META_STATE, "fetched");
+        (void)merge_once(fixture);
+        meta_set_number(&fixture->update, META_GENERATION, 5);
+        meta_set_number(&fixture->update, META_DUE, 2000);
+        meta_set_number(&fixture->update, META_VISITS, 2);
+        if (fails) {
+            set_text(fixture, META_STATE, "failed");
+            set_text(fixture, META_REASON, "timed out");
+        }
+        (void)merge_once(fixture);
+        meta_set_number(&fixture->update, META_CONTENT, 4);
+        meta_set_number(&fixture->update, META_INDEXED, 1500);
+        meta_set_number(&fixture->update, META_CHANGED, 1500);
+        meta_set_number(&fixture->update, META_DUE, 1000);
+        meta_set_number(&fixture->update, META_VISITS, 1);
+        set_text(fixture, META_STATE, "indexed");
+        assert_int_equal(merge_once(fixture), META_MERGED);
+        assert_int_equal(number(fixture, META_INDEXED), 1500);
+        assert_int_equal(number(fixture, META_CHANGED), 1500);
+        assert_int_equal(number(fixture, META_DUE), 2000);
+        assert_int_equal(number(fixture, META_VISITS), 2);
+        assert_int_equal(number(fixture, META_GENERATION), 5);
+        assert_int_equal(number(fixture, META_STATED), fails ? 5 : 4);
+        assert_text(fixture, META_STATE, fails ? "failed" : "indexed");
+        assert_text(fixture, META_REASON, fails ? "timed out" : NULL);
+    }
+}
+
+/* Content of a dump is brought by no visit; the visit that was scheduled before learns of it. */
+static void
+test_newer_content_drops_what_is_said_of_older(void **state)
+{
+    struct fixture *fixture = *state;
+    meta_set_number(&fixture->update, META_GENERATION, 1);
+    meta_set_number(&fixture->update, META_CONTENT, 1);
+    (void)merge_once(fixture);
+    meta_set_number(&fixture->update, META_CONTENT, 2);
+    set_text(fixture, META_STATE, "indexed");
+    assert_int_equal(merge_once(fixture), META_MERGED);
+    assert_int_equal(number(fixture, META_GENERATION), 2);
+    meta_set_number(&fixture->update, META_CONTENT, 1);
+    meta_set_number(&fixture->update, META_QUADS, 9);
+    assert_int_equal(merge_once(fixture), META_STALE);
+    assert_int_equal(number(fixture, META_STATED), 2);
+}
+
+/* The archive is compacted while visits go on: what a record still tells of gets its new place. */
+static void
+test_a_moved_record_is_found_at_its_new_place(void **state)
+{
+    struct fixture *fixture = *state;
+    meta_set_number(&fixture->update, META_GENERATION, 1);
+    set_text(fixture, META_WARC_FILE, "a.warc.gz");
+    set_text(fixture, META_WARC_RECORD_ID, "urn:uuid:1");
+    set_text(fixture, META_CONVERSION_FILE, "b.warc.gz");
+    set_text(fixture, META_CONVERSION_RECORD_ID, "urn:uuid:2");
+    (void)merge_once(fixture);
+    meta_set_number(&fixture->update, META_GENERATION, 2); /* not modified */
+    (void)merge_once(fixture);
+    set_text(fixture, META_MOVED, "urn:uuid:1");
+    set_text(fixture, META_WARC_FILE, "c.warc.gz");
+    assert_int_equal(merge_once(fixture), META_MERGED);
+    set_text(fixture, META_MOVED, "urn:uuid:2");
+    set_text(fixture, META_CONVERSION_FILE, "c.warc.gz");
+    assert_int_equal(merge_once(fixture), META_MERGED);
+    assert_text(fixture, META_WARC_FILE, "c.warc.gz");
+    assert_text(fixture, META_CONVERSION_FILE, "c.warc.gz");
+    assert_text(fixture, META_MOVED, NULL);
+    set_text(fixture, META_MOVED, "urn:uuid:2");
+    set_text(fixture, META_WARC_FILE, "d.warc.gz");
+    assert_int_equal(merge_once(fixture), META_STALE);
+    set_text(fixture, META_MOVED, "urn:uuid:1");
+    set_text(fixture, META_CONVERSION_FILE, "d.warc.gz");
+    assert_int_equal(merge_once(fixture), META_STALE);
 }
 
 static void
@@ -400,6 +486,9 @@ main(void)
         TEST(test_fields_replace_and_others_stay),
         TEST(test_cleared_and_empty_fields_go),
         TEST(test_older_generation_is_dropped_whole),
+        TEST(test_visits_do_not_overtake_work_on_content),
+        TEST(test_newer_content_drops_what_is_said_of_older),
+        TEST(test_a_moved_record_is_found_at_its_new_place),
         TEST(test_update_without_generation_merges),
         TEST(test_depth_and_via_do_not_depend_on_order),
         TEST(test_seed_has_no_via),

@@ -604,7 +604,9 @@ a_recrawl_is_conditional_and_empties_what_is_gone(void **state)
     put("http://plain.example/gone", JOB_SEED | JOB_RECRAWL);
     wait_for_fetch();
     assert_int_equal(fetch_web_count("plain.example/a if"), 1);
-    check_meta("uhttp://plain.example/a", META_REASON, "not modified");
+    assert_int_equal(number_in("uhttp://plain.example/a", META_HTTP_STATUS), 304);
+    check_meta("uhttp://plain.example/a", META_STATE, "fetched"); /* of what detect has */
+    check_meta("uhttp://plain.example/a", META_REASON, "");
     check_meta("uhttp://plain.example/a", META_ETAG, "\"1\"");
     assert_int_equal(count_jobs(STAGE_DETECT, "ready", "http://plain.example/a"), 1);
     struct document document;

@@ -437,29 +437,33 @@ test_findings(void **state)
         lost = {.known = false};
     static const struct {
         const char *state;
-        unsigned generation, status, bytes, added, indexed;
+        unsigned stated, generation, status, content, added, indexed;
         const struct finding_look *look;
         enum finding_state expected;
         const char *outcome;
         bool final;
-    } cases[] = {{NULL, 0, 0, 0, 0, 0, &waits, FINDING_QUEUED, "", false},
-                 {NULL, 0, 0, 0, 0, 0, &leased, FINDING_FETCHING, "", false},
-                 {NULL, 0, 0, 0, 0, 0, &lost, FINDING_LOST, "", true},
-                 {NULL, 0, 0, 0, 0, 0, &gone, FINDING_FETCHING, "", false},
+    } cases[] = {{NULL, 0, 0, 0, 0, 0, 0, &waits, FINDING_QUEUED, "", false},
+                 {NULL, 0, 0, 0, 0, 0, 0, &leased, FINDING_FETCHING, "", false},
+                 {NULL, 0, 0, 0, 0, 0, 0, &lost, FINDING_LOST, "", true},
+                 {NULL, 0, 0, 0, 0, 0, 0, &gone, FINDING_FETCHING, "", false},
                  /* What an earlier visit found is not what became of this ping. */
-                 {"indexed", 1, 200, 9, 1, 1, &waits, FINDING_QUEUED, "", false},
-                 {"indexed", 1, 200, 9, 1, 1, &gone, FINDING_FETCHING, "", false},
-                 {"indexed", 2, 200, 9, 1, 1, &scheduled, FINDING_INDEXED, "indexed", true},
-                 {"fetched", 2, 200, 9, 0, 0, NULL, FINDING_FETCHED, "", false},
-                 {"fetched", 2, 200, 0, 0, 0, NULL, FINDING_ENDED, "fetched", true},
-                 {"fetched", 2, 304, 9, 0, 1, NULL, FINDING_INDEXED, "not_modified", true},
-                 {"indexed", 2, 200, 9, 5, 1, NULL, FINDING_INDEXED, "indexed", true},
-                 {"indexed", 2, 200, 9, 0, 1, NULL, FINDING_INDEXED, "unchanged", true},
-                 {"unknown", 2, 200, 9, 0, 0, NULL, FINDING_ENDED, "unknown_type", true},
-                 {"redirected", 2, 301, 9, 0, 0, NULL, FINDING_ENDED, "redirected", true},
-                 {"denied", 2, 0, 0, 0, 0, &gone, FINDING_ENDED, "denied", true},
-                 {"failed", 2, 0, 0, 0, 0, &waits, FINDING_ENDED, "failed", true}, /* buried */
-                 {"failed", 2, 0, 0, 0, 0, &leased, FINDING_FETCHING, "", false}};
+                 {"indexed", 1, 1, 200, 1, 1, 1, &waits, FINDING_QUEUED, "", false},
+                 {"indexed", 1, 1, 200, 1, 1, 1, &gone, FINDING_FETCHING, "", false},
+                 {"indexed", 2, 2, 200, 2, 1, 1, &scheduled, FINDING_INDEXED, "indexed", true},
+                 {"fetched", 2, 2, 200, 2, 0, 0, NULL, FINDING_FETCHED, "", false},
+                 {"fetched", 2, 2, 200, 0, 0, 0, NULL, FINDING_ENDED, "fetched", true},
+                 /* Not modified, and the content that stands is still worked on. */
+                 {"fetched", 1, 2, 304, 1, 0, 0, NULL, FINDING_FETCHED, "", false},
+                 {"indexed", 1, 2, 304, 1, 5, 1, NULL, FINDING_INDEXED, "not_modified", true},
+                 {"unknown", 1, 2, 304, 1, 0, 0, NULL, FINDING_ENDED, "unknown_type", true},
+                 {"fetched", 2, 2, 304, 1, 0, 1, NULL, FINDING_INDEXED, "not_modified", true},
+                 {"indexed", 2, 2, 200, 2, 5, 1, NULL, FINDING_INDEXED, "indexed", true},
+                 {"indexed", 2, 2, 200, 2, 0, 1, NULL, FINDING_INDEXED, "unchanged", true},
+                 {"unknown", 2, 2, 200, 2, 0, 0, NULL, FINDING_ENDED, "unknown_type", true},
+                 {"redirected", 2, 2, 301, 0, 0, 0, NULL, FINDING_ENDED, "redirected", true},
+                 {"denied", 2, 2, 0, 0, 0, 0, &gone, FINDING_ENDED, "denied", true},
+                 {"failed", 2, 2, 0, 0, 0, 0, &waits, FINDING_ENDED, "failed", true}, /* buried */
+                 {"failed", 2, 2, 0, 0, 0, 0, &leased, FINDING_FETCHING, "", false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct meta_update update;
         struct buf record;
@@ -467,14 +471,21 @@ test_findings(void **state)
         meta_update_init(&update);
         buf_init(&record, 1 << 16);
         if (cases[i].state != NULL) {
+            struct buf before;
+            buf_init(&before, 1 << 16);
             meta_set_text(&update, META_STATE, slice_string(cases[i].state));
+            meta_set_number(&update, META_GENERATION, cases[i].stated);
+            meta_set_number(&update, META_CONTENT, cases[i].content);
+            assert_int_equal(meta_merge((struct slice){0}, meta_update_fields(&update), &before),
+                             META_MERGED);
+            meta_update_reset(&update);
             meta_set_number(&update, META_GENERATION, cases[i].generation);
             meta_set_number(&update, META_HTTP_STATUS, cases[i].status);
-            meta_set_number(&update, META_PAYLOAD_BYTES, cases[i].bytes);
             meta_set_number(&update, META_QUADS_ADDED, cases[i].added);
             meta_set_number(&update, META_INDEXED, cases[i].indexed);
-            assert_int_equal(meta_merge((struct slice){0}, meta_update_fields(&update), &record),
+            assert_int_equal(meta_merge(buf_slice(&before), meta_update_fields(&update), &record),
                              META_MERGED);
+            buf_release(&before);
         }
         finding_judge(&finding, buf_slice(&record), cases[i].look);
         if (finding.state != cases[i].expected || finding.final != cases[i].final ||
