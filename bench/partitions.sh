@@ -57,7 +57,7 @@ done
 
 ask() { # port, query: the milliseconds of the best of three; the answer is in $work/answer
     for _ in 1 2 3; do
-        curl -sS --max-time 300 -o "$work/answer" -w '%{time_total} %{http_code}\n' -H 'Accept: text/csv' \
+        curl -sS --max-time 300 -o "$work/answer" -w '%{time_total} %{http_code}\n' -H 'Accept: text/tab-separated-values' \
             --data-urlencode "query=$2" "http://127.0.0.1:$1/sparql"
     done | awk '$2 != 200 { bad = $2 } NR == 1 || $1 < best { best = $1 }
         END { if (bad) print "failed:" bad; else printf("%.1f\n", best * 1000) }'
@@ -68,7 +68,7 @@ for ((i = 0; i < ${#queries[@]}; i += 2)); do
     name=${queries[i]} query=${queries[i + 1]}
     one=$(ask "${ports[0]}" "$query")
     if [[ $query == *LIMIT\ 1*[0-9] && $query != *ORDER* ]]; then
-        wc -l <"$work/answer" >"$work/expected" # which rows these are is open
+        wc -l <"$work/answer" >"$work/expected" # which rows these are is open; a row is a line
         several=$(ask "${ports[1]}" "$query")
         wc -l <"$work/answer" >"$work/got"
     else

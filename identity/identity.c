@@ -6,7 +6,8 @@
 
 enum { ROWS = 512, LIST_FIRST = 16 };
 
-static const struct identity_limits usual = {.shared = 1000, .members = 10000, .rows = 100000};
+static const struct identity_limits usual = {
+    .shared = IDENTITY_SHARED_MOST, .members = 10000, .rows = 100000};
 static const struct query_options free_of;
 static const size_t memory_usual = (size_t)256 << 20;
 

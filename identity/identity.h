@@ -18,6 +18,7 @@
 
 struct identity;
 
+enum { IDENTITY_SHARED_MOST = 1000 }; /* the usual one */
 struct identity_limits {
     size_t shared;  /* resources with one value; of more it identifies none */
     size_t members; /* resources of a cluster; a larger one is set aside */

@@ -15,14 +15,14 @@ index_OBJECTS += $(addprefix index/serve/,answer_lookup.o answer_rows.o answer_s
 index_OBJECTS += $(addprefix index/sort/,key_sort.o oid_sort.o)
 index_OBJECTS += $(addprefix index/statistics/,census.o characteristic_sets.o predicate_sets.o statistics.o \
 	triple_counts.o)
-index_OBJECTS += $(addprefix index/terms/,block_packing.o lexicon.o node_block.o node_cache.o nodes.o oid.o \
+index_OBJECTS += $(addprefix index/terms/,block_packing.o change_marks.o lexicon.o node_block.o node_cache.o nodes.o oid.o \
 	term_blocks.o term_cache.o term_set.o terms_write.o)
 index_OBJECTS += $(addprefix index/trees/,environment.o environment_build.o environment_copy.o environment_io.o \
 	fences.o latch.o tree_files.o)
 index_OBJECTS += $(addprefix index/words/,literals.o posting_blocks.o posting_build.o posting_check.o posting_lists.o \
 	posting_memtable.o posting_runs.o posting_write.o search.o search_words.o tokenizer.o word_query.o)
 index_OBJECTS += $(addprefix index/write/,batch_commit.o batch_gather.o batch_stage.o gathering.o graph_differences.o \
-	graph_transaction.o packed_quads.o partition.o partition_reader.o partition_state.o patch.o staging.o \
+	graph_transaction.o packed_quads.o partition.o partition_needs.o partition_reader.o partition_state.o patch.o staging.o \
 	staging_merge.o)
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index/index_stage.o
@@ -32,7 +32,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_index_quads tests/unit/index/test_index_rows tests/unit/index/test_index_staging \
 	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify \
 	tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
-	tests/unit/index_service/test_change_stream \
+	tests/unit/index_service/test_change_stream tests/unit/index_service/test_federation_counts \
 	tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_provenance tests/unit/index_service/test_share \
 	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
@@ -50,6 +50,7 @@ test_index_service_PARTS := tests/unit/index_service/lookup_checks.o
 test_index_service_WRAPS := cursor_write cursor_write_last
 test_index_rows_PARTS := tests/unit/index/row_blocks.o
 test_stream_reader_WRAPS := stream_pass_on rpc_client_post clock_monotonic_ms poll
+test_federation_counts_WRAPS := stream_start stream_take stream_close rpc_client_post
 test_change_stream_WRAPS := stream_start stream_next stream_close
 test_share_PARTS := tests/unit/index_service/federation_searches.o
 test_share_WRAPS := stream_start stream_next stream_close client_miss

@@ -79,25 +79,16 @@ find_describe(const struct find_access *access, struct find_results *results, si
 static void
 put_documents(struct buf *text, const struct find_entry *entry, const struct find_entry *end)
 {
-    (void)buf_append_string(text, " VALUES ?g {");
     for (; entry < end; entry++) {
         find_put_iri(text, entry->document);
     }
-    (void)buf_append_string(text, " }");
 }
 
-static enum status
-read_documents(const struct find_access *access, struct find_results *results, size_t from,
-               size_t count, const char *head, const char *pattern, struct reason *why)
+/* Of bindings of ?g with ?n or ?time, which are given back. */
+static void
+note_documents(struct find_results *results, size_t from, size_t count, json_t *bindings)
 {
-    struct buf text;
-    json_t *bindings = NULL;
     struct find_entry *first = results->entries + from, *end = end_of(results, from, count);
-    buf_init(&text, FIND_ROW_BYTES);
-    (void)buf_append_string(&text, head);
-    put_documents(&text, first, end);
-    (void)buf_append_string(&text, pattern);
-    const enum status status = find_ask(access, buf_slice(&text), &bindings, why);
     for (size_t i = 0; i < json_array_size(bindings); i++) {
         const json_t *binding = json_array_get(bindings, i);
         const struct slice document = find_value(binding, "g");
@@ -111,16 +102,36 @@ read_documents(const struct find_access *access, struct find_results *results, s
         }
     }
     json_decref(bindings);
-    buf_release(&text);
-    return status;
 }
 
 static enum status
 read_times(const struct find_access *access, struct find_results *results, size_t from,
            size_t count, struct reason *why)
 {
-    return read_documents(access, results, from, count, "SELECT ?g ?time {", FIND_TIME_PATTERN,
-                          why);
+    struct buf documents;
+    json_t *bindings = NULL;
+    buf_init(&documents, FIND_ROW_BYTES);
+    put_documents(&documents, results->entries + from, end_of(results, from, count));
+    const enum status status = find_ask_times(access, buf_slice(&documents), &bindings, why);
+    note_documents(results, from, count, bindings);
+    buf_release(&documents);
+    return status;
+}
+
+static enum status
+read_sizes(const struct find_access *access, struct find_results *results, size_t from,
+           size_t count, struct reason *why)
+{
+    struct buf text;
+    json_t *bindings = NULL;
+    buf_init(&text, FIND_ROW_BYTES);
+    (void)buf_append_string(&text, "SELECT ?g (COUNT(*) AS ?n) { VALUES ?g {");
+    put_documents(&text, results->entries + from, end_of(results, from, count));
+    (void)buf_append_string(&text, " } GRAPH ?g { ?a ?b ?c } } GROUP BY ?g");
+    const enum status status = find_ask(access, buf_slice(&text), &bindings, why);
+    note_documents(results, from, count, bindings);
+    buf_release(&text);
+    return status;
 }
 
 enum status
@@ -131,8 +142,7 @@ find_describe_documents(const struct find_access *access, struct find_results *r
     if (from >= results->count) {
         return STATUS_OK;
     }
-    TRY(read_documents(access, results, from, count, "SELECT ?g (COUNT(*) AS ?n) {",
-                       " GRAPH ?g { ?a ?b ?c } } GROUP BY ?g", why));
+    TRY(read_sizes(access, results, from, count, why));
     (void)read_times(access, results, from, count, &unknown);
     return STATUS_OK;
 }

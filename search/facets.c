@@ -21,6 +21,7 @@ find_values_of(const struct find_run *run, const struct find_row *row, enum find
                struct slice values[FIND_VALUES_MOST])
 {
     const struct quad *quad = &row->quad;
+    values[0] = slice_of(NULL, 0);
     switch (kind) {
     case FILTER_CLASS:
         return quad->subject.kind == TERM_IRI
@@ -35,7 +36,9 @@ find_values_of(const struct find_run *run, const struct find_row *row, enum find
         values[0] = find_host(quad->graph.value);
         break;
     case FILTER_LANGUAGE:
-        values[0] = quad->object.language;
+        if (quad->object.kind == TERM_LITERAL) {
+            values[0] = quad->object.language.length > 0 ? quad->object.language : SLICE("none");
+        }
         break;
     }
     return values[0].length > 0;

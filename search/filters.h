@@ -4,9 +4,9 @@
  *   class: predicate:  an IRI, also in <>; a name with a usual prefix; or, without a colon, the end
  *                      of an IRI behind its last # or /, in whatever case
  *   domain:            a host, and those below it
- *   lang:              a language tag and those that begin with it. Among words the index itself
- *                      reads it, so it stays there
- *   date:              of the last fetch: 2026, 2026-11 or 2026-11-23, for all within; FROM..TO,
+ *   lang:              a language tag and those that begin with it; none for literals without a
+ *                      tag. Among words the index itself reads it, so it stays there
+ *   date:              of the last change: 2026, 2026-11 or 2026-11-23, for all within; FROM..TO,
  *                      FROM.. or ..TO, both ends included */
 #ifndef SEARCH_FILTERS_H
 #define SEARCH_FILTERS_H

@@ -128,6 +128,12 @@ enum status find_ask(const struct find_access *access, struct slice sparql, json
                      struct reason *why);
 /* The value of a variable in one of them; empty: unbound. */
 struct slice find_value(const json_t *binding, const char *variable);
+/* Values of properties that some document calls inverse functional and that several resources have,
+ * those that most have first. {"values": [{property, value, resources, one, setAside}], "more"},
+ * terms as N-Triples; `one` is one of the resources, whose identity has the evidence. */
+enum { FIND_SHARED_VALUES = 200 };
+enum status find_shared_values(const struct find_access *access, json_t **answer,
+                               struct reason *why);
 /* Names and titles. */
 bool find_is_label(struct slice predicate);
 

@@ -34,13 +34,10 @@ enum status find_count_facets(struct find_run *run, struct reason *why);
 /* The values of a row that a kind of filter looks at; at most VALUES_MOST. */
 enum { FIND_VALUES_MOST = 16 };
 enum status find_append(void *buffer, struct slice bytes, struct reason *why);
-/* Binds ?time to when the document ?g last changed: the last visit that found a change, or the
- * fetch of a document that is not visited again. */
-#define FIND_TIME_PATTERN                                           \
-    " GRAPH <urn:x-quadrille:query#provenance> { ?g "               \
-    "<http://www.w3.org/ns/prov#generatedAtTime> ?fetched "         \
-    "OPTIONAL { ?g <urn:x-quadrille:meta#changeSeen> ?changed } } " \
-    "BIND(COALESCE(?changed, ?fetched) AS ?time) }"
+/* When documents last changed, as bindings of ?g and ?time: the last visit that found a change, or
+ * the fetch of a document that is not visited again. documents: as find_put_iri writes them. */
+enum status find_ask_times(const struct find_access *access, struct slice documents,
+                           json_t **bindings, struct reason *why);
 /* "<IRI>" for a query, when it is one. */
 void find_put_iri(struct buf *text, struct slice iri);
 

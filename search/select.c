@@ -73,26 +73,23 @@ put_iris(struct find_run *run, bool subjects, struct buf *text)
     json_decref(seen);
 }
 
-/* Makes {key: [value]} of two columns. */
-static enum status
-read_pairs(struct find_run *run, struct buf *text, const char *key, const char *value,
-           json_t **pairs, struct reason *why)
+/* Makes {key: [value]} of two columns, which are given back. */
+static json_t *
+make_pairs(json_t *bindings, const char *key, const char *value)
 {
-    json_t *bindings;
-    *pairs = json_object();
-    TRY(find_ask(run->access, buf_slice(text), &bindings, why));
+    json_t *pairs = json_object();
     for (size_t i = 0; i < json_array_size(bindings); i++) {
         const json_t *binding = json_array_get(bindings, i);
         const struct slice name = find_value(binding, key);
-        json_t *list = json_object_getn(*pairs, name.at, name.length);
+        json_t *list = json_object_getn(pairs, name.at, name.length);
         if (list == NULL && name.length > 0) {
             list = json_array();
-            (void)json_object_setn_new(*pairs, name.at, name.length, list);
+            (void)json_object_setn_new(pairs, name.at, name.length, list);
         }
         (void)json_array_append(list, json_object_get(json_object_get(binding, value), "value"));
     }
     json_decref(bindings);
-    return STATUS_OK;
+    return pairs;
 }
 
 enum status
@@ -106,7 +103,26 @@ find_read_classes(struct find_run *run, struct reason *why)
     (void)buf_append_string(&text, "SELECT DISTINCT ?s ?c { VALUES ?s {");
     put_iris(run, true, &text);
     (void)buf_printf(&text, " } ?s a ?c } LIMIT %d", PAIRS_MOST);
-    const enum status status = read_pairs(run, &text, "s", "c", &run->classes, why);
+    json_t *bindings = NULL;
+    const enum status status = find_ask(run->access, buf_slice(&text), &bindings, why);
+    run->classes = make_pairs(bindings, "s", "c");
+    buf_release(&text);
+    return status;
+}
+
+enum status
+find_ask_times(const struct find_access *access, struct slice documents, json_t **bindings,
+               struct reason *why)
+{
+    struct buf text;
+    buf_init(&text, FIND_ROW_BYTES);
+    (void)buf_append_string(&text, "SELECT ?g ?time { VALUES ?g {");
+    (void)buf_append_slice(&text, documents);
+    (void)buf_append_string(&text, " } GRAPH <urn:x-quadrille:query#provenance> { ?g "
+                                   "<http://www.w3.org/ns/prov#generatedAtTime> ?fetched "
+                                   "OPTIONAL { ?g <urn:x-quadrille:meta#changeSeen> ?changed } } "
+                                   "BIND(COALESCE(?changed, ?fetched) AS ?time) }");
+    const enum status status = find_ask(access, buf_slice(&text), bindings, why);
     buf_release(&text);
     return status;
 }
@@ -119,10 +135,10 @@ find_read_times(struct find_run *run, struct reason *why)
         return STATUS_OK;
     }
     buf_init(&text, FIND_ROW_BYTES);
-    (void)buf_append_string(&text, "SELECT ?g ?time { VALUES ?g {");
     put_iris(run, false, &text);
-    (void)buf_append_string(&text, " }" FIND_TIME_PATTERN);
-    const enum status status = read_pairs(run, &text, "g", "time", &run->times, why);
+    json_t *bindings = NULL;
+    const enum status status = find_ask_times(run->access, buf_slice(&text), &bindings, why);
+    run->times = make_pairs(bindings, "g", "time");
     buf_release(&text);
     return status;
 }

@@ -27,6 +27,12 @@ lowered(struct slice word, char text[EDIT_DISTANCE_MOST])
 }
 
 unsigned
+spelling_errors_borne(size_t letters)
+{
+    return letters >= TWO_ERRORS ? 2 : letters >= ONE_ERROR;
+}
+
+unsigned
 spelling_distance(struct slice a, struct slice b, unsigned most)
 {
     char left[EDIT_DISTANCE_MOST], right[EDIT_DISTANCE_MOST];

@@ -22,6 +22,8 @@ enum { SPELLING_COMPLETIONS = 10 };
 typedef void spelling_take(void *context, struct slice word);
 enum status spelling_complete(struct index_client *client, struct slice prefix, spelling_take *take,
                               void *context, struct reason *why);
+/* Errors that a word of so many letters may have: 0, 1 or 2. */
+unsigned spelling_errors_borne(size_t letters);
 /* Errors between two words, at most `most` + 1: an exchange of neighbours is one. */
 unsigned spelling_distance(struct slice a, struct slice b, unsigned most);
 

@@ -450,6 +450,41 @@ change_reader_open_at(struct change_reader **reader, struct change_log *log, uin
     return STATUS_OK;
 }
 
+static enum status
+read_stamp(struct change_log *log, uint64_t batch, uint64_t *stamp, struct reason *why)
+{
+    struct change_reader reader = {.log = log};
+    uint8_t value[VALUE_MOST];
+    size_t length;
+    TRY(read_piece(&reader, batch, value, &length, why));
+    struct codec_reader in = codec_reader_of(slice_of((const char *)value + 1, length - 1));
+    *stamp = codec_get_varint(&in);
+    return in.bad ? status_fail(why, STATUS_CORRUPT, "change log: batch %llu has no stamp",
+                                (unsigned long long)batch)
+                  : STATUS_OK;
+}
+
+enum status
+change_log_after(struct change_log *log, uint64_t wall_ms, uint64_t *batch, struct reason *why)
+{
+    struct change_position last;
+    uint64_t first;
+    change_log_state(log, &last, &first);
+    uint64_t low = first + 1, high = last.batch + 1;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        uint64_t stamp;
+        TRY(read_stamp(log, middle, &stamp, why));
+        if (stamp > wall_ms) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    *batch = low;
+    return STATUS_OK;
+}
+
 void
 change_reader_close(struct change_reader *reader)
 {

@@ -53,7 +53,11 @@ struct change_reader;
  * not of this history. */
 enum status change_reader_open(struct change_reader **reader, struct change_log *log,
                                const struct change_position *since, struct reason *why);
-/* At the start: from this batch on, which is kept. */
+/* The first batch kept that was written after a moment (wall time, ms); behind the last: none was.
+ */
+enum status change_log_after(struct change_log *log, uint64_t wall_ms, uint64_t *batch,
+                             struct reason *why);
+/* From this batch on, which is kept. */
 enum status change_reader_open_at(struct change_reader **reader, struct change_log *log,
                                   uint64_t batch, struct reason *why);
 void change_reader_close(struct change_reader *reader);

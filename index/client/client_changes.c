@@ -26,6 +26,8 @@ struct following {
     struct change_position next;       /* of the batch at hand */
     size_t partition;
     bool in_batch;
+    bool alone;   /* one batch is asked for: it follows no other, and positions are its own */
+    bool any;     /* a batch was complete */
     bool refused; /* the follower ended it, or the stream was malformed */
     struct buf rest, text, request;
     struct news **news;
@@ -46,6 +48,16 @@ put_own(struct following *f, const struct change_position *position)
     change_position_put(&f->text, position);
 }
 
+static void
+put_reached(struct following *f)
+{
+    if (f->alone) {
+        put_own(f, &f->next);
+    } else {
+        change_positions_put(&f->text, f->positions, f->client->count);
+    }
+}
+
 static enum status
 begin_batch(struct following *f, struct slice line, struct reason *why)
 {
@@ -54,7 +66,7 @@ begin_batch(struct following *f, struct slice line, struct reason *why)
     if (f->in_batch || tab == line.length ||
         !change_position_get(slice_of(line.at, tab), &f->next) ||
         !change_position_get(slice_of(line.at + tab + 1, line.length - tab - 1), &previous) ||
-        previous.batch != f->positions[f->partition].batch) {
+        (previous.batch != f->positions[f->partition].batch && !f->alone) || (f->alone && f->any)) {
         return malformed(why);
     }
     struct change_position reached = f->next;
@@ -67,11 +79,12 @@ begin_batch(struct following *f, struct slice line, struct reason *why)
     ends[1] = f->text.length;
     const struct change_position before = f->positions[f->partition];
     f->positions[f->partition] = reached;
-    change_positions_put(&f->text, f->positions, f->client->count);
+    put_reached(f);
     f->positions[f->partition] = before;
     const char *text = f->text.data;
     const struct index_changes_begin begin = {
         .partition = f->partition,
+        .wall_ms = f->next.stamp,
         .position = slice_of(text, ends[0]),
         .previous = slice_of(text + ends[0], ends[1] - ends[0]),
         .reached = slice_of(text + ends[1], f->text.length - ends[1])};
@@ -101,8 +114,9 @@ end_batch(struct following *f, struct reason *why)
     }
     f->positions[f->partition] = f->next;
     f->in_batch = false;
+    f->any = true;
     buf_reset(&f->text);
-    change_positions_put(&f->text, f->positions, f->client->count);
+    put_reached(f);
     return f->follower->commit != NULL
                ? f->follower->commit(f->follower->context, buf_slice(&f->text), why)
                : STATUS_OK;
@@ -159,12 +173,29 @@ take_bytes(struct following *f, struct slice bytes, struct reason *why)
 
 /* ---- one partition ---- */
 
+/* Takes what the request gives. */
 static enum status
 read_stream(struct following *f, struct reason *why)
 {
-    const struct change_position *since = &f->positions[f->partition];
     struct index_stream_reader stream;
     struct slice bytes;
+    stream_start(&stream, f->client, f->partition, buf_slice(&f->request));
+    enum status status;
+    while ((status = stream_next(&stream, &bytes, why)) == STATUS_OK) {
+        status = take_bytes(f, bytes, why);
+        f->refused = status != STATUS_OK;
+        if (status != STATUS_OK || is_stopped(f)) {
+            break;
+        }
+    }
+    stream_close(&stream);
+    return status == STATUS_END ? STATUS_OK : status;
+}
+
+static enum status
+read_changes(struct following *f, struct reason *why)
+{
+    const struct change_position *since = &f->positions[f->partition];
     buf_reset(&f->request);
     codec_put_u8(&f->request, INDEX_STREAM_CHANGES);
     codec_put_varint(&f->request, since->batch);
@@ -178,17 +209,7 @@ read_stream(struct following *f, struct reason *why)
         return status_fail(why, STATUS_LIMIT, "too many graphs");
     }
     client_begin(f->client, INDEX_PARTIAL_ERROR, 0, f->client->cancel);
-    stream_start(&stream, f->client, f->partition, buf_slice(&f->request));
-    enum status status;
-    while ((status = stream_next(&stream, &bytes, why)) == STATUS_OK) {
-        status = take_bytes(f, bytes, why);
-        f->refused = status != STATUS_OK;
-        if (status != STATUS_OK || is_stopped(f)) {
-            break;
-        }
-    }
-    stream_close(&stream);
-    return status == STATUS_END ? STATUS_OK : status;
+    return read_stream(f, why);
 }
 
 /* What may pass: the partition is down or was started again meanwhile. */
@@ -208,7 +229,7 @@ read_partition(struct following *f, size_t partition, bool *outage, struct reaso
     f->partition = partition;
     f->in_batch = false;
     buf_reset(&f->rest);
-    enum status status = read_stream(f, why);
+    enum status status = read_changes(f, why);
     if (f->in_batch) {
         f->in_batch = false;
         if (!f->refused && f->follower->abort != NULL) {
@@ -346,6 +367,34 @@ index_changes(struct index_client *client, const struct index_follow_options *op
                              : STATUS_OK;
     if (status == STATUS_OK) {
         status = follow(&f, why);
+    }
+    following_release(&f);
+    return status;
+}
+
+enum status
+index_last_change(struct index_client *client, struct slice uri, uint32_t timeout_ms,
+                  const struct index_follower *follower, struct reason *why)
+{
+    static const struct index_follow_options no_options;
+    struct following f;
+    following_init(&f, client);
+    f.options = &no_options;
+    f.follower = follower;
+    f.alone = true;
+    f.partition = client_owner(client, uri);
+    codec_put_u8(&f.request, INDEX_STREAM_LAST_CHANGE);
+    codec_put_slice(&f.request, uri);
+    client_begin(client, INDEX_PARTIAL_ERROR, timeout_ms, client->cancel);
+    enum status status = f.request.overflowed
+                             ? status_fail(why, STATUS_LIMIT, "the URI is too long")
+                             : read_stream(&f, why);
+    client->deadline_ms = 0;
+    if (status == STATUS_OK && f.in_batch) {
+        status = malformed(why);
+    } else if (status == STATUS_OK && !f.any) {
+        status =
+            status_fail(why, STATUS_NOT_FOUND, "the index does not know %.*s", SLICE_PRINT(uri));
     }
     following_release(&f);
     return status;

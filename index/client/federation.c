@@ -20,8 +20,8 @@ federation_id(struct federation *federation, const struct term *term, oid *id, s
     return STATUS_OK;
 }
 
-static bool
-is_numbered(const struct federation *federation, oid id)
+bool
+federation_is_numbered(const struct federation *federation, oid id)
 {
     return id != OID_NONE && id <= federation->terms.count;
 }
@@ -30,7 +30,7 @@ struct term
 federation_term(const struct federation *federation, oid id, char text[OID_INLINE_TEXT])
 {
     struct term term = {.kind = TERM_NONE};
-    if (is_numbered(federation, id)) {
+    if (federation_is_numbered(federation, id)) {
         return federation->terms.terms[id - 1].term;
     }
     if (id != OID_NONE) {
@@ -43,7 +43,7 @@ oid
 federation_member_id(const struct federation *federation, size_t partition, oid id)
 {
     const struct member *member = &federation->members[partition];
-    if (!is_numbered(federation, id)) {
+    if (!federation_is_numbered(federation, id)) {
         return id;
     }
     return id < member->capacity ? member->ids[id] : OID_NONE;
@@ -54,7 +54,7 @@ federation_learn(struct federation *federation, size_t partition, oid id, oid it
                  struct reason *why)
 {
     struct member *member = &federation->members[partition];
-    if (!is_numbered(federation, id)) {
+    if (!federation_is_numbered(federation, id)) {
         return STATUS_OK;
     }
     if (id >= member->capacity) {

@@ -7,7 +7,7 @@
 #include "index/client/federation_private.h"
 #include "index/protocol/triples_request.h"
 
-enum { REPEATED_MAXIMUM = 1 << 18, KEPT = 32, KEPT_VALUES = 1 << 16 };
+enum { REPEATED_MAXIMUM = 1 << 18, KEPT = 32, KEPT_BYTES = 8 << 20 };
 enum { CHECKED = 4096 }; /* entries between two looks at the time */
 
 /* A triple that is in several partitions may be one of these. */
@@ -20,7 +20,7 @@ struct candidate {
 struct entry {
     uint64_t fingerprint;
     uint32_t number;
-    bool ended;
+    bool begun, ended;
 };
 
 struct totals {
@@ -28,20 +28,22 @@ struct totals {
     size_t count, room;
 };
 
-/* By how much the sum of the partitions' counts is too high. */
+/* By how much the sum of the partitions' counts is too high. The federation's identifiers mean
+ * nothing to the next one, so terms are kept. */
 struct repeated_counts {
     char *question;
     size_t length;
     uint64_t used;
-    bool known; /* false: it was asked once, and scanned */
+    bool too_many; /* what is repeated has no room, so it is scanned each time */
     struct term_set terms;
-    struct triple_count *list; /* identifiers of terms: index + 1, or inline */
-    size_t count;
+    struct triple_count *list; /* values: index + 1 of a term, or inline, or OID_LOCAL */
+    size_t count, bytes;
 };
 
 struct repeated_cache {
     struct repeated_counts kept[KEPT];
     uint64_t uses;
+    size_t bytes;
 };
 
 struct counting {
@@ -52,6 +54,8 @@ struct counting {
     struct totals totals, repeated;
     struct candidate *candidates;
     size_t candidate_count, candidate_room;
+    bool too_many;  /* candidates */
+    size_t missing; /* partitions, when it began */
 };
 
 /* ---- streams ---- */
@@ -177,21 +181,24 @@ compare_values(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static void
-sum_up(struct totals *totals)
+static enum status
+sum_up(struct totals *totals, struct reason *why)
 {
     size_t kept = 0;
     if (totals->count > 0) {
         qsort(totals->list, totals->count, sizeof(*totals->list), compare_values);
     }
     for (size_t i = 0; i < totals->count; i++) {
-        if (kept > 0 && totals->list[kept - 1].value == totals->list[i].value) {
-            totals->list[kept - 1].triples += totals->list[i].triples;
-        } else {
-            totals->list[kept++] = totals->list[i];
+        const struct triple_count one = totals->list[i];
+        if (kept == 0 || totals->list[kept - 1].value != one.value) {
+            totals->list[kept++] = one;
+        } else if (__builtin_add_overflow(totals->list[kept - 1].triples, one.triples,
+                                          &totals->list[kept - 1].triples)) {
+            return row_stream_malformed(why);
         }
     }
     totals->count = kept;
+    return STATUS_OK;
 }
 
 /* Reads a partition's counts, a name for each unless all are of one value. */
@@ -239,8 +246,7 @@ ask_counts(struct counting *counting, struct reason *why)
         codec_put_u64(&counting->question, codec_get_u64(&in));
         TRY(read_counts(counting, &counting->streams[i], why));
     }
-    sum_up(&counting->totals);
-    return STATUS_OK;
+    return sum_up(&counting->totals, why);
 }
 
 /* ---- which triples several partitions may have ---- */
@@ -250,11 +256,15 @@ next_entry(struct row_stream *stream, struct entry *entry, struct reason *why)
 {
     for (;;) {
         struct codec_reader in = row_stream_reader(stream);
-        entry->fingerprint = codec_get_u64(&in);
-        entry->number = (uint32_t)codec_get_varint(&in);
+        const uint64_t fingerprint = codec_get_u64(&in);
+        const uint64_t number = codec_get_varint(&in);
         entry->ended = in.bad && !stream->open;
         if (!in.bad) {
+            if ((entry->begun && fingerprint < entry->fingerprint) || number > UINT32_MAX) {
+                return row_stream_malformed(why);
+            }
             stream->at = stream->text.length - (size_t)(in.end - in.at);
+            *entry = (struct entry){fingerprint, (uint32_t)number, .begun = true};
             return STATUS_OK;
         }
         if (entry->ended) {
@@ -267,8 +277,10 @@ next_entry(struct row_stream *stream, struct entry *entry, struct reason *why)
 static enum status
 add_candidate(struct counting *counting, size_t partition, uint32_t number, struct reason *why)
 {
-    if (counting->candidate_count == REPEATED_MAXIMUM) {
-        return status_fail(why, STATUS_UNSUPPORTED, "too many triples are in several partitions");
+    const size_t room = counting->request->memory / 2 / sizeof(*counting->candidates);
+    if (counting->candidate_count == REPEATED_MAXIMUM || counting->candidate_count >= room) {
+        counting->too_many = true;
+        return status_fail(why, STATUS_LIMIT, "too many triples are in several partitions");
     }
     if (counting->candidate_count == counting->candidate_room) {
         counting->candidate_room = counting->candidate_room ? 2 * counting->candidate_room : 256;
@@ -280,12 +292,12 @@ add_candidate(struct counting *counting, size_t partition, uint32_t number, stru
     return STATUS_OK;
 }
 
-/* Takes the entries of the lowest fingerprint; they are kept when they are of several partitions.
- */
+/* Takes the entries of the lowest fingerprint; they are candidates when they are of several
+ * partitions. */
 static enum status
 take_lowest(struct counting *counting, struct entry *entries, bool *ended, struct reason *why)
 {
-    const size_t count = counting->federation->client->count, before = counting->candidate_count;
+    const size_t count = counting->federation->client->count;
     uint64_t lowest = UINT64_MAX;
     size_t partitions = 0;
     *ended = true;
@@ -295,14 +307,14 @@ take_lowest(struct counting *counting, struct entry *entries, bool *ended, struc
             !entries[i].ended && entries[i].fingerprint < lowest ? entries[i].fingerprint : lowest;
     }
     for (size_t i = 0; i < count; i++) {
-        const bool has = !entries[i].ended && entries[i].fingerprint == lowest;
-        partitions += has;
+        partitions += !entries[i].ended && entries[i].fingerprint == lowest;
+    }
+    for (size_t i = 0; i < count; i++) {
         while (!entries[i].ended && entries[i].fingerprint == lowest) {
-            TRY(add_candidate(counting, i, entries[i].number, why));
+            TRY(partitions > 1 ? add_candidate(counting, i, entries[i].number, why) : STATUS_OK);
             TRY(next_entry(&counting->streams[i], &entries[i], why));
         }
     }
-    counting->candidate_count = partitions > 1 ? counting->candidate_count : before;
     return STATUS_OK;
 }
 
@@ -421,15 +433,15 @@ find_repeated(struct counting *counting, struct reason *why)
                 1);
         }
     }
-    sum_up(&counting->repeated);
-    return STATUS_OK;
+    return sum_up(&counting->repeated, why);
 }
 
 /* ---- what is kept ---- */
 
 static void
-forget(struct repeated_counts *kept)
+forget(struct repeated_cache *cache, struct repeated_counts *kept)
 {
+    cache->bytes -= kept->bytes;
     if (kept->question != NULL) {
         term_set_release(&kept->terms);
     }
@@ -442,7 +454,7 @@ void
 repeated_cache_free(struct repeated_cache *cache)
 {
     for (size_t i = 0; cache != NULL && i < KEPT; i++) {
-        forget(&cache->kept[i]);
+        forget(cache, &cache->kept[i]);
     }
     free(cache);
 }
@@ -461,37 +473,74 @@ find_kept(const struct counting *counting)
     return NULL;
 }
 
-/* known: with what is repeated. */
+/* The entry that was used least lately, or one that is free. */
+static struct repeated_counts *
+oldest(struct repeated_cache *cache)
+{
+    struct repeated_counts *found = &cache->kept[0];
+    for (size_t i = 1; i < KEPT; i++) {
+        found = cache->kept[i].used < found->used ? &cache->kept[i] : found;
+    }
+    return found;
+}
+
+/* Takes over what is repeated. False: it is too long to be kept. */
+static bool
+fill(struct repeated_counts *kept, const struct counting *counting)
+{
+    const struct totals *repeated = &counting->repeated;
+    const size_t room = KEPT_BYTES / 2, list = (repeated->count + 1) * sizeof(*kept->list);
+    kept->bytes = kept->length + list;
+    if (kept->bytes > room) {
+        return false;
+    }
+    kept->list = memory_alloc(list);
+    for (; kept->count < repeated->count; kept->count++) {
+        struct triple_count one = repeated->list[kept->count];
+        char text[OID_INLINE_TEXT];
+        if (federation_is_numbered(counting->federation, one.value)) {
+            const struct term term = federation_term(counting->federation, one.value, text);
+            one.value = (oid)term_set_add(&kept->terms, &term) + 1;
+        }
+        if (kept->bytes + term_set_bytes(&kept->terms) > room) {
+            return false;
+        }
+        kept->list[kept->count] = one;
+    }
+    kept->bytes += term_set_bytes(&kept->terms);
+    return true;
+}
+
 static void
-keep(struct counting *counting, bool known)
+keep(struct counting *counting)
 {
     struct index_client *client = counting->federation->client;
-    if (counting->repeated.count > KEPT_VALUES) {
-        return;
-    }
     if (client->repeated == NULL) {
         client->repeated = memory_zero(1, sizeof(*client->repeated));
     }
-    struct repeated_counts *kept = find_kept(counting);
-    for (size_t i = 0; i < KEPT && find_kept(counting) == NULL; i++) {
-        struct repeated_counts *other = &client->repeated->kept[i];
-        kept = kept == NULL || other->used < kept->used ? other : kept;
+    struct repeated_cache *cache = client->repeated;
+    struct repeated_counts one = {.too_many = counting->too_many,
+                                  .length = counting->question.length};
+    one.question = memory_string_n(counting->question.data, one.length);
+    term_set_init(&one.terms);
+    const bool fits = fill(&one, counting);
+    cache->bytes += one.bytes;
+    if (!fits) {
+        forget(cache, &one);
+        return;
     }
-    forget(kept);
-    kept->known = known;
-    kept->question = memory_string_n(counting->question.data, counting->question.length);
-    kept->length = counting->question.length;
-    kept->used = ++client->repeated->uses;
-    term_set_init(&kept->terms);
-    kept->list = memory_zero(counting->repeated.count + 1, sizeof(*kept->list));
-    for (size_t i = 0; i < counting->repeated.count; i++) {
-        struct triple_count *one = &kept->list[kept->count++];
-        *one = counting->repeated.list[i];
-        if (oid_is_stored(one->value)) {
-            char text[OID_INLINE_TEXT];
-            const struct term term = federation_term(counting->federation, one->value, text);
-            one->value = (oid)term_set_add(&kept->terms, &term) + 1;
+    struct repeated_counts *kept = find_kept(counting);
+    kept = kept == NULL ? oldest(cache) : kept;
+    forget(cache, kept);
+    one.used = ++cache->uses;
+    *kept = one;
+    for (size_t i = 0; i < KEPT && cache->bytes > KEPT_BYTES; i++) {
+        struct repeated_counts *least = NULL;
+        for (size_t k = 0; k < KEPT; k++) {
+            struct repeated_counts *other = &cache->kept[k];
+            least = other->used > 0 && (least == NULL || other->used < least->used) ? other : least;
         }
+        forget(cache, least);
     }
 }
 
@@ -502,14 +551,13 @@ recall(struct counting *counting, struct repeated_counts *kept, struct reason *w
     kept->used = ++counting->federation->client->repeated->uses;
     for (size_t i = 0; i < kept->count; i++) {
         oid value = kept->list[i].value;
-        if (oid_is_stored(value)) {
+        if (value <= kept->terms.count) {
             TRY(federation_id(counting->federation, &kept->terms.terms[value - 1].term, &value,
                               why));
         }
         add(&counting->repeated, value, kept->list[i].triples);
     }
-    sum_up(&counting->repeated);
-    return STATUS_OK;
+    return sum_up(&counting->repeated, why);
 }
 
 /* ---- the count ---- */
@@ -525,41 +573,59 @@ count_missing(const struct counting *counting)
     return missing;
 }
 
-/* To find what is repeated costs more than a scan, so it pays only for a question that comes again
- * while nothing is written. */
+/* What a partition that went away said is not whole, and says nothing of what others have too. */
+static enum status
+check_missing(const struct counting *counting, struct reason *why)
+{
+    return count_missing(counting) == counting->missing
+               ? STATUS_OK
+               : status_fail(why, STATUS_UNSUPPORTED, "a partition went away");
+}
+
 static enum status
 settle(struct counting *counting, struct reason *why)
 {
     struct repeated_counts *kept = find_kept(counting);
-    if (kept != NULL && kept->known) {
-        return recall(counting, kept, why);
+    if (kept != NULL) {
+        return kept->too_many
+                   ? status_fail(why, STATUS_LIMIT, "too many triples are in several partitions")
+                   : recall(counting, kept, why);
     }
-    if (kept == NULL) {
-        keep(counting, false);
-        return status_fail(why, STATUS_UNSUPPORTED, "this was not asked before");
+    const enum status status = find_repeated(counting, why);
+    if (status == STATUS_OK) {
+        TRY(check_missing(counting, why));
     }
-    const size_t missing = count_missing(counting);
-    TRY(find_repeated(counting, why));
-    if (count_missing(counting) != missing) {
-        return status_fail(why, STATUS_UNSUPPORTED, "a partition went away");
+    if (status == STATUS_OK || counting->too_many) {
+        keep(counting);
     }
-    keep(counting, true);
+    return status;
+}
+
+/* Each triple that several partitions have stays once, so something is left of every value. */
+static enum status
+take_off(struct totals *totals, const struct totals *repeated, struct reason *why)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < repeated->count; i++) {
+        while (at < totals->count && totals->list[at].value != repeated->list[i].value) {
+            at++;
+        }
+        if (at == totals->count || totals->list[at].triples <= repeated->list[i].triples) {
+            return row_stream_malformed(why);
+        }
+        totals->list[at].triples -= repeated->list[i].triples;
+    }
     return STATUS_OK;
 }
 
 static enum status
 count(struct counting *counting, struct reason *why)
 {
-    struct totals *totals = &counting->totals;
-    const struct totals *repeated = &counting->repeated;
+    counting->missing = count_missing(counting);
     TRY(ask_counts(counting, why));
+    TRY(check_missing(counting, why));
     TRY(settle(counting, why));
-    for (size_t i = 0, k = 0; i < totals->count && k < repeated->count; i++) {
-        if (totals->list[i].value == repeated->list[k].value) {
-            totals->list[i].triples -= repeated->list[k++].triples;
-        }
-    }
-    return STATUS_OK;
+    return take_off(&counting->totals, &counting->repeated, why);
 }
 
 enum status

@@ -1,6 +1,6 @@
 /* Inside of a federation: terms and life (federation.c), rows (federation_scan.c), parts of a query
- * (federation_share.c), what both read (federation_stream.c), keyword search
- * (federation_search.c). */
+ * (federation_share.c), what both read (federation_stream.c), counts of triples
+ * (federation_counts.c), keyword search (federation_search.c). */
 #ifndef INDEX_CLIENT_FEDERATION_PRIVATE_H
 #define INDEX_CLIENT_FEDERATION_PRIVATE_H
 
@@ -28,6 +28,9 @@ struct federation {
     struct quad_source source;
 };
 
+/* Whether the identifier stands for one of the federation's terms: it is neither inline nor local,
+ * and means something else in the next federation. */
+bool federation_is_numbered(const struct federation *federation, oid id);
 enum status federation_id(struct federation *federation, const struct term *term, oid *id,
                           struct reason *why);
 /* TERM_NONE for OID_NONE. text: for inline ones, living as long as the term. */

@@ -98,6 +98,7 @@ enum status index_position(struct index_client *client, struct buf *position, st
  * once the batch is complete. */
 struct index_changes_begin {
     size_t partition;
+    uint64_t wall_ms; /* when it was written */
     struct slice position, previous, reached;
 };
 /* A partition's batch begins; a document's changes follow; a quad of it (its N-Quads line without
@@ -124,6 +125,12 @@ struct index_follow_options {
  * begin with a dump. */
 enum status index_changes(struct index_client *client, const struct index_follow_options *options,
                           const struct index_follower *follower, struct reason *why);
+
+/* The last batch that changed a document, as far as it did; the positions are those of the
+ * document's partition alone. NOT_FOUND: the index does not know the document. STALE: the change is
+ * no longer kept; the reason says of when it was. timeout_ms 0: none. */
+enum status index_last_change(struct index_client *client, struct slice uri, uint32_t timeout_ms,
+                              const struct index_follower *follower, struct reason *why);
 
 /* The counters that every batch keeps exact, of all partitions together: PROTOCOL.md, stream
  * COUNTS. Sorted by kind and name. */

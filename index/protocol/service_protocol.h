@@ -21,21 +21,22 @@ enum index_verb {
 
 /* The kinds of answers that a cursor streams. */
 enum index_stream {
-    INDEX_STREAM_QUERY = 1,     /* an answer in the format asked for */
-    INDEX_STREAM_PATTERN = 2,   /* N-Quads lines */
-    INDEX_STREAM_SEARCH = 3,    /* lines of index_search */
-    INDEX_STREAM_LITERALS = 4,  /* literals that match: score TAB literal */
-    INDEX_STREAM_DUMP = 5,      /* N-Quads lines, sorted */
-    INDEX_STREAM_VERIFY = 6,    /* report lines */
-    INDEX_STREAM_BACKUP = 7,    /* frames of index/maintenance/backup.h */
-    INDEX_STREAM_COMPACT = 8,   /* report lines */
-    INDEX_STREAM_COUNTS = 9,    /* lines of partition_counts */
-    INDEX_STREAM_ROWS = 10,     /* rows of many patterns */
-    INDEX_STREAM_CHANGES = 11,  /* lines of index/serve/change_lines.h */
-    INDEX_STREAM_SHARE = 12,    /* rows of a part of a query */
-    INDEX_STREAM_FIND = 13,     /* statements of a lookup */
-    INDEX_STREAM_DESCRIBE = 14, /* what little is said of each of many resources */
-    INDEX_STREAM_TRIPLES = 15   /* how many triples match, and which others may have */
+    INDEX_STREAM_QUERY = 1,       /* an answer in the format asked for */
+    INDEX_STREAM_PATTERN = 2,     /* N-Quads lines */
+    INDEX_STREAM_SEARCH = 3,      /* lines of index_search */
+    INDEX_STREAM_LITERALS = 4,    /* literals that match: score TAB literal */
+    INDEX_STREAM_DUMP = 5,        /* N-Quads lines, sorted */
+    INDEX_STREAM_VERIFY = 6,      /* report lines */
+    INDEX_STREAM_BACKUP = 7,      /* frames of index/maintenance/backup.h */
+    INDEX_STREAM_COMPACT = 8,     /* report lines */
+    INDEX_STREAM_COUNTS = 9,      /* lines of partition_counts */
+    INDEX_STREAM_ROWS = 10,       /* rows of many patterns */
+    INDEX_STREAM_CHANGES = 11,    /* lines of index/serve/change_lines.h */
+    INDEX_STREAM_SHARE = 12,      /* rows of a part of a query */
+    INDEX_STREAM_FIND = 13,       /* statements of a lookup */
+    INDEX_STREAM_DESCRIBE = 14,   /* what little is said of each of many resources */
+    INDEX_STREAM_TRIPLES = 15,    /* how many triples match, and which others may have */
+    INDEX_STREAM_LAST_CHANGE = 16 /* of one document, as CHANGES has it */
 };
 
 /* Flags of a piece. */

@@ -10,23 +10,25 @@
 enum { ENTRY_SHARE = 64 /* an entry larger than this part of the memory is not kept */ };
 
 struct entry {
-    char *bytes; /* the request, then the answer */
-    size_t request_length, length;
+    char *bytes; /* the request, the answer, and its needs: of commits, then of words */
+    size_t request_length, answer_length, commits_length, words_length;
+    struct partition_version version;
 };
 
 struct answer_cache {
     size_t memory, used;
-    struct partition_version version; /* of all entries */
-    struct map places;                /* of requests, by their hash: base/map.h */
+    struct answer_marks marks;
+    struct map places; /* of requests, by their hash: base/map.h */
     struct entry *entries;
     size_t count, capacity;
 };
 
 struct answer_cache *
-answer_cache_new(size_t memory)
+answer_cache_new(size_t memory, const struct answer_marks *marks)
 {
     struct answer_cache *cache = memory_zero(1, sizeof *cache);
     cache->memory = memory;
+    cache->marks = *marks;
     map_init(&cache->places);
     return cache;
 }
@@ -53,66 +55,103 @@ answer_cache_free(struct answer_cache *cache)
 }
 
 /* The request's entry, or NULL; *hash: under which it stands, or is to stand. */
-static const struct entry *
-entry_of(const struct answer_cache *cache, struct slice request, uint64_t *hash)
+static struct entry *
+entry_of(struct answer_cache *cache, struct slice request, uint64_t *hash)
 {
     for (*hash = digest_local(request);; ++*hash) {
         const uint32_t place = map_get(&cache->places, *hash);
         if (place == (uint32_t)MAP_NONE) {
             return NULL;
         }
-        const struct entry *entry = &cache->entries[place];
+        struct entry *entry = &cache->entries[place];
         if (slice_equal(slice_of(entry->bytes, entry->request_length), request)) {
             return entry;
         }
     }
 }
 
-static bool
-is_version(const struct answer_cache *cache, const struct partition_version *version)
+static size_t
+length_of(const struct entry *entry)
 {
-    return cache->version.commits == version->commits && cache->version.words == version->words;
+    return entry->request_length + entry->answer_length + entry->commits_length +
+           entry->words_length;
+}
+
+static bool
+is_good(const struct answer_cache *cache, const struct entry *entry)
+{
+    const char *commits = entry->bytes + entry->request_length + entry->answer_length;
+    return !change_marks_passed(cache->marks.commits, slice_of(commits, entry->commits_length),
+                                entry->version.commits) &&
+           !change_marks_passed(cache->marks.words,
+                                slice_of(commits + entry->commits_length, entry->words_length),
+                                entry->version.words);
 }
 
 bool
-answer_cache_find(struct answer_cache *cache, const struct partition_version *version,
-                  struct slice request, struct slice *answer)
+answer_cache_find(struct answer_cache *cache, struct slice request, struct slice *answer)
 {
     uint64_t hash;
-    const struct entry *entry = is_version(cache, version) ? entry_of(cache, request, &hash) : NULL;
-    if (entry != NULL) {
-        *answer =
-            slice_of(entry->bytes + entry->request_length, entry->length - entry->request_length);
+    struct entry *entry = entry_of(cache, request, &hash);
+    if (entry == NULL || !is_good(cache, entry)) {
+        return false;
     }
-    return entry != NULL;
+    *answer = slice_of(entry->bytes + entry->request_length, entry->answer_length);
+    return true;
 }
 
-void
-answer_cache_put(struct answer_cache *cache, const struct partition_version *version,
-                 struct slice request, struct slice answer)
+/* A place for the request: of its old answer, or a new one. */
+static struct entry *
+make_entry(struct answer_cache *cache, struct slice request, size_t size)
 {
-    const struct entry entry = {.request_length = request.length,
-                                .length = request.length + answer.length};
-    const size_t size = entry.length + sizeof entry;
     uint64_t hash;
-    if (size > cache->memory / ENTRY_SHARE) {
-        return;
+    struct entry *entry = entry_of(cache, request, &hash);
+    if (entry != NULL) {
+        cache->used -= length_of(entry) + sizeof *entry;
+        free(entry->bytes);
+        *entry = (struct entry){0};
     }
-    if (!is_version(cache, version) || cache->used + size > cache->memory) {
+    if (cache->used + size > cache->memory) {
         forget(cache);
-        cache->version = *version;
+        entry = NULL;
+        (void)entry_of(cache, request, &hash);
     }
-    if (entry_of(cache, request, &hash) != NULL) {
-        return;
+    if (entry != NULL) {
+        return entry;
     }
     if (cache->count == cache->capacity) {
         cache->capacity = cache->capacity ? 2 * cache->capacity : 64;
         cache->entries = memory_resize(cache->entries, cache->capacity, sizeof *cache->entries);
     }
-    cache->entries[cache->count] = entry;
-    cache->entries[cache->count].bytes = memory_alloc(entry.length + 1);
-    memcpy(cache->entries[cache->count].bytes, request.at, request.length);
-    memcpy(cache->entries[cache->count].bytes + request.length, answer.at, answer.length);
-    map_set(&cache->places, hash, (uint32_t)cache->count++);
+    map_set(&cache->places, hash, (uint32_t)cache->count);
+    return &cache->entries[cache->count++];
+}
+
+void
+answer_cache_put(struct answer_cache *cache, const struct partition_version *version,
+                 struct slice request, struct slice answer, const struct partition_needs *needs)
+{
+    const struct slice parts[] = {request, answer, buf_slice(&needs->commits),
+                                  buf_slice(&needs->words)};
+    struct entry entry = {.request_length = request.length,
+                          .answer_length = answer.length,
+                          .commits_length = needs->commits.length,
+                          .words_length = needs->words.length,
+                          .version = *version};
+    const size_t size = length_of(&entry) + sizeof entry;
+    if (size > cache->memory / ENTRY_SHARE || needs->commits.overflowed ||
+        needs->words.overflowed) {
+        return;
+    }
+    struct entry *place = make_entry(cache, request, size);
+    entry.bytes = memory_alloc(length_of(&entry) + 1);
+    char *at = entry.bytes;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (parts[i].length > 0) {
+            memcpy(at, parts[i].at, parts[i].length);
+        }
+        at += parts[i].length;
+    }
+    *place = entry;
     cache->used += size;
 }

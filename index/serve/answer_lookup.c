@@ -24,6 +24,7 @@ struct lookup_row {
 struct lookup {
     const struct quad_source *source;
     struct cursor *cursor;
+    struct partition_needs *needs;
     struct row_names names;
     struct buf out;
     struct quad_scan *scan; /* used again for patterns of the same places; NULL: not yet */
@@ -42,10 +43,11 @@ malformed(struct reason *why)
 
 static void
 lookup_init(struct lookup *lookup, struct partition_reader *reader, struct cursor *cursor,
-            unsigned numbers, unsigned places)
+            struct partition_needs *needs, unsigned numbers, unsigned places)
 {
     *lookup = (struct lookup){.source = partition_reader_source(reader),
                               .cursor = cursor,
+                              .needs = needs,
                               .number_count = numbers,
                               .place_count = places};
     row_names_init(&lookup->names, lookup->source);
@@ -168,6 +170,19 @@ add_quads(struct lookup *lookup, const struct quad_oids *pattern, uint64_t numbe
     return status;
 }
 
+/* What is said of a resource, or of what a document has, changes seldom; all else often. */
+static void
+need_pattern(struct lookup *lookup, const struct quad_oids *ids, bool possible)
+{
+    if (!possible || (ids->subject == OID_NONE && ids->object == OID_NONE)) {
+        partition_need(lookup->needs, PARTITION_GRAPH, possible ? ids->graph : OID_NONE);
+    } else if (ids->subject != OID_NONE) {
+        partition_need(lookup->needs, PARTITION_SUBJECT, ids->subject);
+    } else {
+        partition_need(lookup->needs, PARTITION_OBJECT, ids->object);
+    }
+}
+
 static enum status
 find_patterns(struct lookup *lookup, struct codec_reader *in, uint64_t limit, struct reason *why)
 {
@@ -181,6 +196,7 @@ find_patterns(struct lookup *lookup, struct codec_reader *in, uint64_t limit, st
             return malformed(why);
         }
         TRY(answer_pattern(lookup->source, &pattern, &ids, &possible, why));
+        need_pattern(lookup, &ids, possible);
         TRY(possible ? add_quads(lookup, &ids, i, &left, why) : STATUS_OK);
         end_scans(lookup);
     }
@@ -200,6 +216,7 @@ find_words(struct lookup *lookup, struct partition_reader *reader, struct codec_
     }
     TRY(partition_reader_search(reader, words, (uint32_t)(limit < UINT32_MAX ? limit : UINT32_MAX),
                                 &scan, why));
+    partition_need_words(lookup->needs, scan);
     enum status status = STATUS_OK;
     while (status == STATUS_OK && left > 0) {
         struct quad_oids pattern = {.object = OID_NONE};
@@ -209,6 +226,7 @@ find_words(struct lookup *lookup, struct partition_reader *reader, struct codec_
         if (status != STATUS_OK || end) {
             break;
         }
+        partition_need(lookup->needs, PARTITION_OBJECT, pattern.object);
         status =
             add_quads(lookup, &pattern, (uint64_t)llround(score * INDEX_SCORE_PARTS), &left, why);
     }
@@ -218,13 +236,13 @@ find_words(struct lookup *lookup, struct partition_reader *reader, struct codec_
 
 enum status
 answer_find(struct partition_reader *reader, struct slice request, struct cursor *cursor,
-            struct reason *why)
+            struct partition_needs *needs, struct reason *why)
 {
     struct codec_reader in = codec_reader_of(request);
     struct lookup lookup;
     const uint8_t kind = codec_get_u8(&in);
     const uint64_t limit = codec_get_varint(&in);
-    lookup_init(&lookup, reader, cursor, 1, PLACES);
+    lookup_init(&lookup, reader, cursor, needs, 1, PLACES);
     const enum status status = kind == INDEX_FIND_PATTERNS ? find_patterns(&lookup, &in, limit, why)
                                : kind == INDEX_FIND_WORDS
                                    ? find_words(&lookup, reader, &in, limit, why)
@@ -332,6 +350,7 @@ describe_all(struct lookup *lookup, struct codec_reader *in, struct reason *why)
             return malformed(why); /* one scan serves all resources, which bind the same places */
         }
         TRY(answer_pattern(source, &pattern, &ids, &possible, why));
+        partition_need(lookup->needs, PARTITION_GRAPH, possible ? ids.graph : OID_NONE);
         TRY(possible ? describe_one(lookup, &description, &ids, number, why) : STATUS_OK);
     }
     return in->bad ? malformed(why) : STATUS_OK;
@@ -339,10 +358,10 @@ describe_all(struct lookup *lookup, struct codec_reader *in, struct reason *why)
 
 enum status
 answer_describe(struct partition_reader *reader, struct slice request, struct cursor *cursor,
-                struct reason *why)
+                struct partition_needs *needs, struct reason *why)
 {
     struct codec_reader in = codec_reader_of(request);
     struct lookup lookup;
-    lookup_init(&lookup, reader, cursor, NUMBERS, 1);
+    lookup_init(&lookup, reader, cursor, needs, NUMBERS, 1);
     return lookup_end(&lookup, describe_all(&lookup, &in, why), why);
 }

@@ -6,10 +6,11 @@
 #include "index/serve/cursor.h"
 #include "index/write/partition.h"
 
-/* request: what follows the kind of stream. */
+/* request: what follows the kind of stream. needs: gets what the answer rests on. */
 enum status answer_find(struct partition_reader *reader, struct slice request,
-                        struct cursor *cursor, struct reason *why);
+                        struct cursor *cursor, struct partition_needs *needs, struct reason *why);
 enum status answer_describe(struct partition_reader *reader, struct slice request,
-                            struct cursor *cursor, struct reason *why);
+                            struct cursor *cursor, struct partition_needs *needs,
+                            struct reason *why);
 
 #endif

@@ -36,6 +36,7 @@ struct answer {
     uint64_t session; /* 0: none */
     bool begins;
     struct partition_reader *reader; /* of the session */
+    struct partition_needs needs;    /* of a lookup */
 };
 
 /* ---- the request ---- */
@@ -75,6 +76,9 @@ read_arguments(struct answer *answer, struct codec_reader *in)
     case INDEX_STREAM_PATTERN:
         answer->limit = codec_get_varint(in);
         return index_get_pattern(in, &answer->pattern);
+    case INDEX_STREAM_LAST_CHANGE:
+        answer->text = codec_get_slice(in);
+        return true;
     case INDEX_STREAM_SEARCH:
     case INDEX_STREAM_LITERALS:
         answer->text = codec_get_slice(in);
@@ -134,6 +138,7 @@ answer_new(struct answer **result, struct partition *partition,
     struct answer *answer = memory_zero(1, sizeof(*answer));
     answer->partition = partition;
     answer->options = options;
+    partition_needs_init(&answer->needs);
     answer->request = memory_string_n(request.at, request.length);
     struct codec_reader in = codec_reader_of(slice_of(answer->request, request.length));
     answer->stream = (enum index_stream)codec_get_u8(&in);
@@ -154,6 +159,12 @@ bool
 answer_is_query(const struct answer *answer)
 {
     return answer->stream == INDEX_STREAM_QUERY;
+}
+
+const struct partition_needs *
+answer_needs(const struct answer *answer)
+{
+    return &answer->needs;
 }
 
 bool
@@ -177,6 +188,7 @@ answer_free(void *context)
         partition_reader_close(answer->reader);
         free(answer->request);
         free(answer->graphs);
+        partition_needs_release(&answer->needs);
         free(answer);
     }
 }
@@ -401,10 +413,10 @@ produce_read(struct answer *answer, struct cursor *cursor, struct reason *why)
         status = answer_triples(reader, answer->text, cursor, why);
         break;
     case INDEX_STREAM_FIND:
-        status = answer_find(reader, answer->text, cursor, why);
+        status = answer_find(reader, answer->text, cursor, &answer->needs, why);
         break;
     case INDEX_STREAM_DESCRIBE:
-        status = answer_describe(reader, answer->text, cursor, why);
+        status = answer_describe(reader, answer->text, cursor, &answer->needs, why);
         break;
     default:
         status = produce_search(answer, reader, cursor, why);
@@ -427,6 +439,8 @@ answer_produce(void *context, struct cursor *cursor, struct reason *why)
                               why);
     case INDEX_STREAM_CHANGES:
         return partition_changes(partition, &answer->changes, take_piece, cursor, why);
+    case INDEX_STREAM_LAST_CHANGE:
+        return partition_last_change(partition, answer->text, take_piece, cursor, why);
     case INDEX_STREAM_VERIFY:
         return partition_verify(partition, folder, memory, cursor_cancelled(cursor), take_piece,
                                 cursor, why);

@@ -15,4 +15,9 @@ struct change_request {
 enum status partition_changes(struct partition *partition, struct change_request *request,
                               partition_report *piece, void *context, struct reason *why);
 
+/* The last batch that changed a document, as far as it did; nothing for one that the index does not
+ * know. STALE: the batch is not kept any more. */
+enum status partition_last_change(struct partition *partition, struct slice uri,
+                                  partition_report *piece, void *context, struct reason *why);
+
 #endif

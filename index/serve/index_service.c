@@ -34,6 +34,7 @@ struct slot {
     struct rpc_request request;
     bool parked, opening, dying;
     uint64_t offset, since_ms;
+    const struct answer *job;         /* the cursor's */
     bool kept;                        /* its answer is to be, if it is one piece */
     struct partition_version version; /* before it was begun */
 };
@@ -141,7 +142,7 @@ serve_slot(struct service *service, struct slot *slot, uint64_t now)
     slot->since_ms = now;
     if (slot->kept && slot->opening && end) {
         answer_cache_put(service->answers, &slot->version, slot->request.payload,
-                         buf_slice(&service->reply));
+                         buf_slice(&service->reply), answer_needs(slot->job));
     }
     answer(service, &slot->request, status, &why);
     if (slot->opening && (end || status != STATUS_OK)) {
@@ -301,6 +302,7 @@ open_slot(struct service *service, const struct rpc_request *request, struct ans
     }
     TRY(cursor_open(&slot->cursor, service->next_cursor++, &settings, answer_produce, answer_free,
                     job, why));
+    slot->job = job;
     slot->opener = request->incarnation;
     slot->client = settings.client;
     slot->opener_id = request->id;
@@ -321,7 +323,7 @@ answer_kept(struct service *service, struct rpc_request *request, bool *kept,
         return false;
     }
     partition_version(service->partition, version);
-    if (!answer_cache_find(service->answers, version, request->payload, &answer)) {
+    if (!answer_cache_find(service->answers, request->payload, &answer)) {
         return false;
     }
     rpc_reply(service->rpc, request, STATUS_OK, answer, NULL);
@@ -561,7 +563,9 @@ service_start(struct service **result, struct partition *partition,
     service->turns = turns_new(options->query_threads, options->query_memory);
     service->maintenance_turns = turns_new(options->query_threads, 0);
     service->sessions = sessions_new(partition, options->cursors);
-    service->answers = answer_cache_new(options->answer_memory);
+    struct answer_marks marks;
+    partition_marks(partition, &marks.commits, &marks.words);
+    service->answers = answer_cache_new(options->answer_memory, &marks);
     service->slot_count = options->cursors + options->cursors / 4 + 1;
     service->slots = memory_zero(service->slot_count, sizeof(*service->slots));
     buf_init(&service->reply, REPLY_MAXIMUM);

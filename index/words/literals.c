@@ -5,6 +5,7 @@
 
 #include "base/ascii.h"
 #include "base/codec.h"
+#include "base/digest.h"
 #include "base/memory.h"
 
 enum {
@@ -119,6 +120,7 @@ literals_open(struct literals **result, struct environment *environment, uint64_
     literals->memory = memory;
     literals->build_from = build_from;
     literals->tokenizer = tokenizer_new();
+    literals->marks = change_marks_new();
     literals->active = posting_memtable_new();
     latch_init(&literals->memory_latch);
     enum status status = tree_open(&literals->tree, environment, "words", why);
@@ -149,6 +151,7 @@ literals_close(struct literals *literals)
         posting_memtable_free(literals->writing);
         free(literals->sorted);
         tokenizer_free(literals->tokenizer);
+        change_marks_free(literals->marks);
         latch_release(&literals->memory_latch);
         free(literals);
     }
@@ -164,6 +167,18 @@ uint64_t
 literals_written(const struct literals *literals)
 {
     return literals->state.next;
+}
+
+const struct change_marks *
+literals_marks(const struct literals *literals)
+{
+    return literals->marks;
+}
+
+uint64_t
+literals_mark_of(struct slice key)
+{
+    return digest_local(key);
 }
 
 /* ---- the words of a literal ---- */
@@ -287,7 +302,29 @@ struct catching_up {
     struct literals *literals;
     uint64_t limit;
     size_t terms, bytes;
+    uint64_t time; /* of marks */
 };
+
+static void
+mark_key(void *context, struct slice key)
+{
+    const struct catching_up *c = context;
+    change_marks_set(c->literals->marks, literals_mark_of(key), c->time);
+}
+
+/* Before the literal can be found. The stems of a language are looked for from its first literal
+ * on. */
+static void
+mark_literal(struct catching_up *c, uint64_t number, uint64_t stems)
+{
+    struct literals *literals = c->literals;
+    c->time = number + 1;
+    change_marks_set(literals->marks, LITERALS_ANY, c->time);
+    posting_memtable_counted(literals->active, mark_key, c);
+    if (stems != literals->stems) {
+        change_marks_set_all(literals->marks, c->time);
+    }
+}
 
 static enum status
 take_term(void *context, oid id, const struct term *term, struct reason *why)
@@ -300,9 +337,12 @@ take_term(void *context, oid id, const struct term *term, struct reason *why)
     }
     c->terms++;
     if (oid_kind(id) == OID_KIND_STRING || oid_kind(id) == OID_KIND_LANGUAGE) {
+        uint64_t stems = literals->stems;
         latch_enter_writing(&literals->memory_latch);
         const uint64_t length =
-            literals_count_words(literals->active, literals->tokenizer, term, &literals->stems);
+            literals_count_words(literals->active, literals->tokenizer, term, &stems);
+        mark_literal(c, oid_number(id), stems);
+        literals->stems = stems;
         posting_memtable_end_literal(literals->active, oid_number(id),
                                      oid_kind(id) == OID_KIND_LANGUAGE, length);
         latch_leave(&literals->memory_latch);

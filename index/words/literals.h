@@ -15,6 +15,7 @@
 
 #include <stdatomic.h>
 
+#include "index/terms/change_marks.h"
 #include "index/terms/nodes.h"
 
 struct literals;
@@ -31,6 +32,9 @@ enum status literals_catch_up(struct literals *literals, struct nodes *nodes, ui
 /* The first number not yet taken in; and not yet in the tree. */
 uint64_t literals_next(const struct literals *literals);
 uint64_t literals_written(const struct literals *literals);
+/* When a literal with a key came last: its number + 1. Keys are what literals_search_needs gives.
+ */
+const struct change_marks *literals_marks(const struct literals *literals);
 
 /* Returns whether something is to be written; all: or could be. */
 bool literals_is_full(const struct literals *literals);
@@ -47,6 +51,9 @@ enum status literals_search_open(struct literals_search **search, struct literal
                                  struct nodes *nodes, struct slice words, uint32_t most,
                                  struct reason *why);
 void literals_search_close(struct literals_search *search);
+/* What decides which literals are found: they are the same until a mark of one is passed. Scores
+ * also depend on how many literals there are in all. */
+struct slice literals_search_needs(const struct literals_search *search);
 /* Best first, then as they were numbered; a greater score is better. END. */
 enum status literals_search_next(struct literals_search *search, oid *literal, double *score,
                                  struct reason *why);

@@ -39,7 +39,12 @@ struct literals {
     size_t sorted_count, written;
     struct words_build *build; /* NULL: writing goes into the tree as it is */
     struct tokenizer *tokenizer;
+    struct change_marks *marks;
 };
+
+/* Of a key of the tree; LITERALS_ANY is passed by each literal. */
+static const uint64_t LITERALS_ANY = 1;
+uint64_t literals_mark_of(struct slice key);
 
 enum status literals_damaged(struct reason *why, const char *what);
 #define LITERALS_STATE_KEY ((struct slice){"", 1})

@@ -303,6 +303,15 @@ add_posting(struct posting_memtable *memory, struct memtable_word *word, unsigne
 }
 
 void
+posting_memtable_counted(const struct posting_memtable *memory,
+                         void (*visit)(void *context, struct slice word), void *context)
+{
+    for (size_t i = 0; i < memory->counted_count; i++) {
+        visit(context, text_of(memory->counted[i]));
+    }
+}
+
+void
 posting_memtable_end_literal(struct posting_memtable *memory, uint64_t number, bool tagged,
                              uint64_t length)
 {

@@ -32,6 +32,9 @@ struct memtable_word *memtable_word_stem(const struct memtable_word *word, int l
 void memtable_word_keep_stem(struct memtable_word *word, int language, struct memtable_word *stem);
 /* Counts an occurrence as posting_memtable_count does, of a word that the caller has. */
 void posting_memtable_count_again(struct posting_memtable *memory, struct memtable_word *word);
+/* Calls visit with each word counted for the literal under way. */
+void posting_memtable_counted(const struct posting_memtable *memory,
+                              void (*visit)(void *context, struct slice word), void *context);
 /* Adds postings of all words counted; numbers grow. length: of the literal in words. */
 void posting_memtable_end_literal(struct posting_memtable *memory, uint64_t number, bool tagged,
                                   uint64_t length);

@@ -327,6 +327,9 @@ judge(struct literals_search *s, const struct cell *cell, struct hit *hit, bool 
 {
     struct match found;
     *good = false;
+    if (hit->tagged ? s->wants.untagged : s->wants.tagged) {
+        return STATUS_OK;
+    }
     for (size_t g = 1; g < s->wants.wanted.count; g++) {
         TRY(match_group(s, cell, &s->wants.wanted.at[g], hit, &found, why));
         if (!found.found) {
@@ -458,6 +461,12 @@ literals_search_open(struct literals_search **result, struct literals *literals,
     }
     *result = s;
     return status;
+}
+
+struct slice
+literals_search_needs(const struct literals_search *s)
+{
+    return buf_slice(&s->wants.needs);
 }
 
 void

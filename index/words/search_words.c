@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-enum { EXPANSIONS_MOST = 4096 /* words of a prefix */ };
+enum { EXPANSIONS_MOST = 4096 /* words of a prefix */, NEEDS_BYTES = 1 << 20 };
 
 /* Of a word that only has the same stem. */
 static const double stem_weight = 0.9;
@@ -46,6 +46,7 @@ static enum status
 add_word(struct word_wants *w, struct word_group *group, struct slice word, struct reason *why)
 {
     struct words_key *key;
+    change_needs_add(&w->needs, literals_mark_of(word));
     TRY(words_find(&w->view, word, &w->arena, &key, why));
     if (key != NULL) {
         key->weight = weight_of(w, key->literals);
@@ -60,6 +61,7 @@ add_prefix(struct word_wants *w, struct word_group *group, struct slice prefix, 
 {
     struct words_key **keys;
     size_t count;
+    change_needs_add(&w->needs, LITERALS_ANY);
     const enum status status =
         words_find_prefix(&w->view, prefix, most, &w->arena, &keys, &count, why);
     uint64_t literals = 0;
@@ -165,6 +167,11 @@ add_item(struct word_wants *w, const struct query_item *item, struct reason *why
 {
     struct word_groups *groups = item->excluded ? &w->excluded : &w->wanted;
     struct query_phrase *phrase = item->phrase;
+    if (phrase == NULL && slice_equal_nocase(item->tag, SLICE("none"))) {
+        w->tagged |= item->excluded;
+        w->untagged |= !item->excluded;
+        return STATUS_OK;
+    }
     if (phrase == NULL) {
         return add_tag(w, add_group(groups), item->tag, why);
     }
@@ -185,6 +192,7 @@ word_wants_open(struct word_wants *w, struct literals *literals)
 {
     words_view_open(&w->view, literals);
     arena_init(&w->arena, 0);
+    buf_init(&w->needs, NEEDS_BYTES);
     w->tokenizer = tokenizer_new();
 }
 
@@ -226,6 +234,7 @@ word_wants_close(struct word_wants *w)
     groups_release(&w->wanted);
     groups_release(&w->excluded);
     words_view_close(&w->view);
+    buf_release(&w->needs);
     tokenizer_free(w->tokenizer);
     arena_release(&w->arena);
 }

@@ -28,6 +28,8 @@ struct word_wants {
     struct word_groups wanted, excluded;
     struct query_phrase **conditions; /* phrases that all must stand in the text */
     size_t condition_count;
+    struct buf needs;      /* change_marks.h */
+    bool tagged, untagged; /* only literals with a language tag, without one */
 };
 
 void word_wants_open(struct word_wants *wants, struct literals *literals);

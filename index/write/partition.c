@@ -295,6 +295,7 @@ partition_open(struct partition **result, const struct partition_options *option
     partition->build_from = options->build_from;
     partition->snapshots = snapshots_new(options->snapshot_memory);
     partition->triple_counts = triple_count_cache_new();
+    partition->marks = change_marks_new();
     partition->gather_most = options->snapshot_memory / 2 / CHANGE_MEMORY;
     const enum status status = open_parts(partition, options, why);
     if (status != STATUS_OK) {
@@ -329,6 +330,7 @@ partition_close(struct partition *partition)
     environment_close(partition->environment);
     snapshots_free(partition->snapshots);
     triple_count_cache_free(partition->triple_counts);
+    change_marks_free(partition->marks);
     pthread_cond_destroy(&partition->wake);
     pthread_cond_destroy(&partition->settled);
     pthread_mutex_destroy(&partition->mutex);

@@ -13,6 +13,7 @@
 #include "index/quad_source.h"
 #include "index/quads/documents.h"
 #include "index/statistics/statistics.h"
+#include "index/terms/change_marks.h"
 
 struct partition;
 
@@ -148,6 +149,22 @@ struct partition_version {
     uint64_t commits, words;
 };
 void partition_version(struct partition *partition, struct partition_version *version);
+
+/* What an answer rests on, and when it last changed (index/terms/change_marks.h): the answer stays
+ * good while no mark is passed by what came after the version that was read before it was begun.
+ * Scores alone also depend on how many literals there are in all. */
+struct partition_needs {
+    struct buf commits, words;
+};
+enum partition_place { PARTITION_SUBJECT, PARTITION_OBJECT, PARTITION_GRAPH };
+void partition_needs_init(struct partition_needs *needs);
+void partition_needs_release(struct partition_needs *needs);
+/* The quads that have the term there; OID_NONE: all quads. */
+void partition_need(struct partition_needs *needs, enum partition_place place, oid id);
+/* Which literals are found by the words of a search; their quads are not among it. */
+void partition_need_words(struct partition_needs *needs, const struct text_scan *scan);
+void partition_marks(const struct partition *partition, const struct change_marks **commits,
+                     const struct change_marks **words);
 /* Gives the position as of which the reader sees the partition. AGAIN when it was opened in the
  * moment between a commit and its being announced, or later ones came since: renew, and ask again
  * at once. */

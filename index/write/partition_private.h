@@ -23,7 +23,8 @@ struct partition {
     struct characteristic_sets *sets;
     struct change_log *change_log;
     struct triple_count_cache *triple_counts;
-    uint64_t incarnation;   /* a random number of this opening */
+    struct change_marks *marks; /* partition_mark */
+    uint64_t incarnation;       /* a random number of this opening */
     uint64_t first_batches; /* totals.batches at the start: snapshot versions count from there */
     char *folder;
 
@@ -70,6 +71,8 @@ enum status partition_write_words(struct partition *partition, struct reason *wh
 /* From hold to release nothing waits on the disk: for copies. Not with `writer` held. */
 enum status partition_hold_staging(struct partition *partition, struct reason *why);
 void partition_release_staging(struct partition *partition);
+/* Notes what a set changes that is published and not committed yet. */
+void partition_mark(struct partition *partition, const struct change_set *set);
 /* The writer tells of a commit. */
 void partition_committed(struct partition *partition, const struct totals *totals);
 

@@ -145,6 +145,12 @@ partition_reader_search(struct partition_reader *reader, struct slice words, uin
     return STATUS_OK;
 }
 
+void
+partition_need_words(struct partition_needs *needs, const struct text_scan *scan)
+{
+    (void)buf_append_slice(&needs->words, literals_search_needs(scan->search));
+}
+
 /* Whether some quad has the literal as its object, in the reader's snapshot. */
 static enum status
 is_live(struct partition_reader *reader, oid literal, bool *live, struct reason *why)

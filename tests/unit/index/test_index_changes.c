@@ -286,6 +286,105 @@ changes_of_some_graphs(void **state)
 }
 
 static void
+put_one(unsigned document, uint64_t generation, const char *quads)
+{
+    struct reason why = {""};
+    struct buf text;
+    struct index_batch *batch = index_batch_new(partition);
+    buf_init(&text, TEXT);
+    (void)buf_append_string(&text, quads);
+    (void)fixture_add(batch, document, generation, &text);
+    must(index_batch_commit(batch, &why), &why);
+    index_batch_free(batch);
+    buf_release(&text);
+}
+
+/* Lines of the document's last change, but for that of the batch before. */
+static enum status
+read_last(unsigned document, struct buf *text, struct reason *why)
+{
+    char uri[64];
+    fixture_uri(document, uri);
+    buf_reset(text);
+    const enum status status =
+        partition_last_change(partition, slice_string(uri), fixture_append, text, why);
+    (void)buf_append(text, "", 1);
+    return status;
+}
+
+#define S "<http://s.example/> <http://p.example/> "
+
+static void
+the_last_change_of_a_document_is_found(void **state)
+{
+    (void)state;
+    struct reason why = {""};
+    struct buf text;
+    char uri[64], line[400];
+    buf_init(&text, TEXT);
+    put_one(70, 1, S "\"a\" .\n" S "\"b\" .\n");
+    must(read_last(70, &text, &why), &why);
+    fixture_uri(70, uri);
+    assert_int_equal(strncmp(text.data, "B\t1.", 4), 0);
+    snprintf(line, sizeof(line), "\nG\t1\t%s\n+" S "\"a\" <%s> .\n+" S "\"b\" <%s> .\nC\t1.", uri,
+             uri, uri);
+    assert_non_null(strstr(text.data, line));
+
+    put_one(70, 2, S "\"b\" .\n" S "\"c\" .\n");
+    for (uint64_t generation = 3; generation < 30; generation++) {
+        put_one(70, generation, S "\"b\" .\n" S "\"c\" .\n"); /* no change */
+        put_batch(generation, DOCUMENTS, 20);
+    }
+    must(read_last(70, &text, &why), &why);
+    assert_int_equal(strncmp(text.data, "B\t2.", 4), 0);
+    assert_non_null(strstr(text.data, "\nG\t2\t"));
+    snprintf(line, sizeof(line), "-" S "\"a\" <%s> .\n", uri);
+    assert_non_null(strstr(text.data, line));
+    snprintf(line, sizeof(line), "+" S "\"c\" <%s> .\nC\t2.", uri);
+    assert_non_null(strstr(text.data, line));
+    assert_null(strstr(text.data, "\"b\""));
+
+    put_one(70, 40, ""); /* gone */
+    must(read_last(70, &text, &why), &why);
+    assert_null(strstr(text.data, "\n+"));
+    assert_non_null(strstr(text.data, "\n-" S "\"b\""));
+    must(read_last(71, &text, &why), &why);
+    assert_string_equal(text.data, "");
+    buf_release(&text);
+}
+
+static void
+a_last_change_that_is_not_kept_is_told(void **state)
+{
+    (void)state;
+    struct reason why = {""};
+    struct buf text;
+    struct change_position last;
+    uint64_t first = 0;
+    buf_init(&text, TEXT);
+    partition_close(partition);
+    open_with(16 << 10);
+    put_one(70, 1, S "\"a\" .\n");
+    for (uint64_t generation = 1; first < 2; generation++) {
+        put_batch(generation, DOCUMENTS, 20);
+        partition_position(partition, &last, &first);
+        assert_true(generation < 100);
+    }
+    assert_int_equal(read_last(70, &text, &why), STATUS_STALE);
+    assert_non_null(strstr(why.text, "is no longer kept"));
+    assert_string_equal(text.data, "");
+    put_one(70, 2, S "\"b\" .\n");
+    must(read_last(70, &text, &why), &why);
+    put_batch(200, DOCUMENTS, 6000); /* so large that the log is empty */
+    assert_int_equal(read_last(70, &text, &why), STATUS_STALE);
+    partition_close(partition);
+    open_with(0);
+    put_one(70, 3, S "\"c\" .\n");
+    assert_int_equal(read_last(70, &text, &why), STATUS_STALE);
+    buf_release(&text);
+}
+
+static void
 positions_are_read_as_written(void **state)
 {
     (void)state;
@@ -457,6 +556,10 @@ main(void)
         cmocka_unit_test_setup_teardown(only_the_latest_changes_are_kept, open_index, close_index),
         cmocka_unit_test_setup_teardown(another_history_is_told_apart, open_index, close_index),
         cmocka_unit_test_setup_teardown(changes_of_some_graphs, open_index, close_index),
+        cmocka_unit_test_setup_teardown(the_last_change_of_a_document_is_found, open_index,
+                                        close_index),
+        cmocka_unit_test_setup_teardown(a_last_change_that_is_not_kept_is_told, open_index,
+                                        close_index),
         cmocka_unit_test_setup_teardown(subscribers_get_all_batches, open_index, close_index),
         cmocka_unit_test(positions_are_read_as_written),
     };

@@ -183,3 +183,137 @@ lookup_checks(struct index_client *client)
     check_limit(client);
     check_descriptions(client);
 }
+
+/* ---- answers that are kept ---- */
+
+static enum status
+count_lines(void *count, struct slice bytes, struct reason *why)
+{
+    (void)why;
+    for (size_t i = 0; i < bytes.length; i++) {
+        *(size_t *)count += bytes.at[i] == '\n';
+    }
+    return STATUS_OK;
+}
+
+static size_t
+count_found(struct index_client *client, const struct index_find *find)
+{
+    struct reason why = {""};
+    struct arena arena;
+    size_t count = 0;
+    arena_init(&arena, 0);
+    must(index_find(client, find, &arena, lookup_count, &count, &why), &why);
+    arena_release(&arena);
+    return count;
+}
+
+static void
+ask_words(struct index_client *client, const char *words)
+{
+    const struct index_find find = {.words = slice_string(words), .limit = 100};
+    struct reason why = {""};
+    size_t expected = 0;
+    must(index_search(client, find.words, find.limit, count_lines, &expected, &why), &why);
+    assert_int_equal(count_found(client, &find), expected);
+}
+
+static void
+ask_pattern(struct index_client *client, const struct quad *pattern)
+{
+    const struct index_find find = {.patterns = pattern, .pattern_count = 1, .limit = 100};
+    struct reason why = {""};
+    size_t expected = 0;
+    must(index_pattern(client, pattern, 0, count_lines, &expected, &why), &why);
+    assert_int_equal(count_found(client, &find), expected);
+}
+
+static void
+take_label(void *label, size_t resource, size_t predicate, const struct term *object)
+{
+    (void)resource, (void)predicate;
+    (void)buf_append_slice(label, object->value);
+}
+
+static void
+ask_label(struct index_client *client, const char *expected)
+{
+    static const struct slice predicate = SLICE_INIT("http://p.example/label");
+    char document[64];
+    fixture_uri(14, document);
+    const struct index_resource resource = {term_iri(SLICE("http://x.example/new")),
+                                            term_iri(slice_string(document))};
+    struct reason why = {""};
+    struct arena arena;
+    struct buf label;
+    arena_init(&arena, 0);
+    buf_init(&label, TEXT);
+    must(index_describe(client, &resource, 1, &predicate, 1, &arena, take_label, &label, &why),
+         &why);
+    assert_true(slice_is(buf_slice(&label), expected));
+    buf_release(&label);
+    arena_release(&arena);
+}
+
+/* All is asked twice, so that the second answer is one that was kept. */
+static void
+ask_all_twice(struct index_client *client, const char *label)
+{
+    static const char *const words[] = {"cat",         "\"cat\"",    "cat*",
+                                        "cat -dog",    "cat OR dog", "dog",
+                                        "lang:en cat", "\"a cat\"",  "-lang:en cat"};
+    const struct quad patterns[] = {{.subject = term_iri(SLICE("http://x.example/a"))},
+                                    {.subject = term_iri(SLICE("http://x.example/new"))},
+                                    {.object = term_iri(SLICE("http://x.example/o"))},
+                                    {.object = term_literal(SLICE("cat"))},
+                                    {.predicate = term_iri(SLICE("http://p.example/label"))}};
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+            ask_words(client, words[i]);
+        }
+        for (size_t i = 0; i < sizeof patterns / sizeof patterns[0]; i++) {
+            ask_pattern(client, &patterns[i]);
+        }
+        ask_label(client, label);
+    }
+}
+
+void
+lookup_checks_kept(struct index_client *client, struct partition *partition)
+{
+    static const struct {
+        unsigned document;
+        const char *quads, *label;
+    } steps[] = {
+        {11, "<http://x.example/a> <http://p.example/says> \"cat\" .\n", ""},
+        /* another document says a literal that is there */
+        {12, "<http://x.example/b> <http://p.example/says> \"cat\" .\n", ""},
+        /* it is said no more, by anybody, and then again */
+        {11, "", ""},
+        {12, "", ""},
+        {13, "<http://x.example/a> <http://p.example/says> \"cat\" .\n", ""},
+        /* a stem, the first one of a language, a word that begins so, one that excludes */
+        {15, "<http://x.example/b> <http://p.example/says> \"cats\"@en .\n", ""},
+        {19, "<http://x.example/b> <http://p.example/says> \"cats\"@da .\n", ""},
+        {16, "<http://x.example/b> <http://p.example/says> \"catalogue\" .\n", ""},
+        {17, "<http://x.example/b> <http://p.example/says> \"a cat, a dog\" .\n", ""},
+        /* terms that were not there */
+        {14, "<http://x.example/new> <http://p.example/label> \"one\" .\n", "one"},
+        {14, "<http://x.example/new> <http://p.example/label> \"two\" .\n", "two"},
+        {18, "<http://x.example/a> <http://p.example/has> <http://x.example/o> .\n", "two"},
+        {14, "", ""}};
+    struct reason why = {""};
+    ask_all_twice(client, "");
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        struct index_batch *batch = index_batch_new(partition);
+        struct buf quads;
+        buf_init(&quads, TEXT);
+        (void)buf_append_string(&quads, steps[i].quads);
+        fixture_add(batch, steps[i].document, i + 1, &quads);
+        must(index_batch_commit(batch, &why), &why);
+        must(partition_settle(partition, &why), &why);
+        index_batch_free(batch);
+        buf_release(&quads);
+        ask_all_twice(client, steps[i].label);
+    }
+}

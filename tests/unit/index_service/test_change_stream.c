@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/codec.h"
@@ -38,7 +39,14 @@ __wrap_stream_start(struct index_stream_reader *stream, struct index_client *cli
     struct codec_reader in = codec_reader_of(request);
     *stream = (struct index_stream_reader){.client = client, .partition = partition};
     open_streams++;
-    assert_int_equal(codec_get_u8(&in), INDEX_STREAM_CHANGES);
+    const uint8_t kind = codec_get_u8(&in);
+    if (kind == INDEX_STREAM_LAST_CHANGE) {
+        const struct slice uri = codec_get_slice(&in);
+        (void)buf_printf(&requests, "%zu %.*s", partition, SLICE_PRINT(uri));
+        assert_true(codec_at_end(&in));
+        return;
+    }
+    assert_int_equal(kind, INDEX_STREAM_CHANGES);
     const uint64_t batch = codec_get_varint(&in), stamp = codec_get_varint(&in);
     (void)buf_printf(&requests, "%zu:%llu.%llx", partition, (unsigned long long)batch,
                      (unsigned long long)stamp);
@@ -154,6 +162,24 @@ follow(const struct script of[PARTITIONS_ASKED], const struct index_follow_optio
     return status;
 }
 
+static enum status
+ask_last(const char *text, enum status end, struct reason *why)
+{
+    struct index_client *client = client_open();
+    const struct script of[PARTITIONS_ASKED] = {{text, end}, {text, end}};
+    scripts = of;
+    buf_reset(&requests);
+    buf_reset(&events);
+    const enum status status =
+        index_last_change(client, SLICE("http://a.example/"), 0, &follower, why);
+    (void)buf_append(&requests, "", 1);
+    (void)buf_append(&events, "", 1);
+    assert_int_equal(open_streams, 0);
+    assert_string_equal(requests.data + 1, " http://a.example/");
+    index_client_close(client);
+    return status;
+}
+
 /* ---- tests ---- */
 
 static const struct script whole[PARTITIONS_ASKED] = {
@@ -246,6 +272,30 @@ streams_that_make_no_sense_are_told(void **state)
 }
 
 static void
+the_last_change_of_a_document_is_one_batch(void **state)
+{
+    static const char *const batch = "B\t5.a1\t4.a0\nG\t7\thttp://a.example/\n+<s> <p> <o> <g>\n";
+    struct reason why = {""};
+    char text[200], expected[200];
+    (void)state;
+    piece_bytes = 7;
+    snprintf(text, sizeof text, "%sC\t5.a1\n", batch);
+    assert_int_equal(ask_last(text, STATUS_END, &why), STATUS_OK);
+    const char partition = requests.data[0];
+    snprintf(expected, sizeof expected,
+             "begin %c %c:5.a1 after %c:4.a0 reached %c:5.a1\ndocument http://a.example/ 7\n"
+             "more<s> <p> <o> <g>\ncommit %c:5.a1\n",
+             partition, partition, partition, partition, partition);
+    assert_string_equal(events.data, expected);
+    assert_int_equal(ask_last("", STATUS_END, &why), STATUS_NOT_FOUND);
+    assert_non_null(strstr(why.text, "http://a.example/"));
+    assert_int_equal(ask_last("", STATUS_STALE, &why), STATUS_STALE);
+    assert_int_equal(ask_last(batch, STATUS_END, &why), STATUS_PROTOCOL);
+    snprintf(text, sizeof text, "%sC\t5.a1\nB\t6.a2\t5.a1\nC\t6.a2\n", batch);
+    assert_int_equal(ask_last(text, STATUS_END, &why), STATUS_PROTOCOL);
+}
+
+static void
 a_batch_that_breaks_off_is_taken_back(void **state)
 {
     static const struct script of[PARTITIONS_ASKED] = {
@@ -330,6 +380,7 @@ main(void)
         cmocka_unit_test(batches_are_told_in_order_however_the_bytes_come),
         cmocka_unit_test(what_a_follower_does_not_ask_for_is_passed_over),
         cmocka_unit_test(streams_that_make_no_sense_are_told),
+        cmocka_unit_test(the_last_change_of_a_document_is_one_batch),
         cmocka_unit_test(a_batch_that_breaks_off_is_taken_back),
         cmocka_unit_test(a_follower_can_refuse_each_event),
         cmocka_unit_test(positions_are_checked_and_a_stop_ends_after_the_batch),

@@ -237,6 +237,7 @@ test_filters_decide(void **state)
         {"class:person", FILTER_DOMAIN, {"b.org"}, true},
         {"lang:de", FILTER_LANGUAGE, {"de-at"}, true},
         {"lang:de", FILTER_LANGUAGE, {"den"}, false},
+        {"lang:none", FILTER_LANGUAGE, {NULL}, false},
         {"date:2026-11", FILTER_DATE, {"2026-11-23T01:02:03Z"}, true},
         {"date:2026-11", FILTER_DATE, {"2026-12-01T00:00:00Z"}, false},
         {"date:2026-11-23..", FILTER_DATE, {"2026-11-23T00:00:00Z"}, true},
@@ -470,7 +471,10 @@ test_facets_and_filters(void **state)
     assert_int_equal(facet->values[0].count, 2);
     facet = facet_of(&results, FILTER_DATE); /* days, since the month is the same */
     assert_true(slice_is(facet->values[0].value, "2026-11-22"));
-    assert_int_equal(facet_of(&results, FILTER_LANGUAGE)->count, 2);
+    facet = facet_of(&results, FILTER_LANGUAGE);
+    assert_int_equal(facet->count, 3);
+    assert_true(slice_is(facet->values[2].value, "none"));
+    assert_int_equal(facet->values[2].count, 1);
     assert_int_equal(facet_of(&results, FILTER_PREDICATE)->values[0].count, 3);
     find_release(&results);
 
@@ -480,7 +484,9 @@ test_facets_and_filters(void **state)
     } cases[] = {{"red class:fruit", "", 2},       {"red", "class:apple", 1},
                  {"red -class:apple", "", 2},      {"red date:2026-11-23", "", 1},
                  {"red", "-lang:en", 2},           {"red domain:b.org", "class:fruit", 1},
-                 {"red", "lang:de\ndate:2026", 1}, {"red predicate:rdfs:label", "", 3}};
+                 {"red", "lang:de\ndate:2026", 1}, {"red predicate:rdfs:label", "", 3},
+                 {"red", "lang:none", 1},          {"red", "-lang:none", 2},
+                 {"red", "lang:none\nlang:en", 2}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct find_request request = {.text = slice_string(cases[i].text),
                                              .filters = slice_string(cases[i].filters)};
