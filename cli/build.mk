@@ -1,4 +1,5 @@
 cli_OBJECTS := $(addprefix cli/,process_options.o)
+cli_OBJECTS += $(addprefix cli/cluster/,share_guard.o)
 cli_OBJECTS += $(addprefix cli/import/,import_nodes.o node_names.o node_naming.o)
 cli_OBJECTS += $(addprefix cli/inspection/,graph_drawing.o)
 cli_OBJECTS += $(addprefix cli/report/,html_frame.o report_advice.o report_html.o report_page.o report_print.o report_totals.o sitemap_plot.o \
@@ -7,7 +8,7 @@ cli_OBJECTS += $(addprefix cli/shared/,archived_document.o common.o crawl_outcom
 	quad_diff.o query_interrupt.o reading_copy.o seeds.o)
 cli_OBJECTS += $(addprefix cli/validation/,document_facts.o negotiation.o site_terms.o term_rules.o term_survey.o validation_earl.o \
 	validation_print.o vocabulary_terms.o)
-cli_OBJECTS += $(addprefix cli/supervisor/,process_log.o process_troubles.o supervisor.o supervisor_child.o \
+cli_OBJECTS += $(addprefix cli/supervisor/,directory_rest.o process_log.o process_troubles.o supervisor.o supervisor_child.o \
 	supervisor_state.o)
 PROGRAMS += quadrille
 SUBCOMMANDS += init crawl up down cluster status top stats add meta query identity serve prefixes update import search dump changes \
@@ -17,7 +18,8 @@ quadrille_OBJECTS := $(addprefix cli/,main.o)
 quadrille_OBJECTS += $(addprefix cli/commands/,add.o changes.o cluster_command.o crawl.o datasets.o explain.o identity_command.o import.o inspect.o maintenance.o \
 	meta.o plan.o prefixes_command.o query_command.o queue_command.o replay.o report.o retain.o scope_command.o \
 	selftest.o serve.o slice_command.o status_command.o transform_file.o transforms_command.o up.o update_command.o validate.o)
-quadrille_OBJECTS += $(addprefix cli/cluster/,cluster_root.o machine_run.o share_forget.o share_guard.o share_lag.o)
+quadrille_OBJECTS += $(addprefix cli/backup/,directory_backup.o directory_restore.o)
+quadrille_OBJECTS += $(addprefix cli/cluster/,cluster_root.o machine_run.o share_forget.o share_lag.o)
 quadrille_OBJECTS += $(addprefix cli/datasets/,dataset_execute.o dataset_prove.o host_survey.o slice_spaces.o \
 	slice_steps.o slice_store.o)
 quadrille_OBJECTS += $(addprefix cli/inspection/,inspection.o inspection_print.o)
@@ -26,4 +28,4 @@ quadrille_OBJECTS += $(addprefix cli/report/,explain_print.o explain_uri.o repor
 quadrille_OBJECTS += $(addprefix cli/shared/,before_fetching.o dump_reader.o scope_of_seeds.o term_pattern.o \
 	web_client.o)
 quadrille_OBJECTS += $(addprefix cli/supervisor/,scope_keeper.o)
-UNIT_TESTS += tests/unit/cli/test_import_nodes tests/unit/cli/test_inspection tests/unit/cli/test_report tests/unit/cli/test_sitemap_study tests/unit/cli/test_term_rules
+UNIT_TESTS += tests/unit/cli/test_import_nodes tests/unit/cli/test_inspection tests/unit/cli/test_report tests/unit/cli/test_share_guard tests/unit/cli/test_sitemap_study tests/unit/cli/test_term_rules

@@ -90,7 +90,7 @@ run_lock_held(const char *directory, const char *name, pid_t *owner)
 }
 
 /* Sockets and folders cannot be opened for writing, and no lock is one. */
-static size_t
+static bool
 remove_if_lost(const char *path)
 {
     const int lock = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -102,6 +102,13 @@ remove_if_lost(const char *path)
         log_warning("lock_lost", "file=%s", path);
     }
     return lost && unlink(path) == 0;
+}
+
+/* Not "..", which leads out: in a cluster to a folder that others use. */
+static bool
+is_entry(const char *name)
+{
+    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
 /* Looks at each entry of the folder: at the entry itself where file is empty, else at the file of
@@ -116,7 +123,7 @@ remove_lost_in(const char *folder, const char *file)
     for (const struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
         buf_reset(&path);
         buf_printf(&path, "%s/%s%s", folder, entry->d_name, file);
-        removed += remove_if_lost(path.data);
+        removed += is_entry(entry->d_name) && remove_if_lost(path.data) ? 1 : 0;
     }
     if (entries != NULL) {
         closedir(entries);

@@ -9,6 +9,9 @@
 #include <sys/types.h>
 
 #define SUPERVISOR_LOCK "supervisor.lock"
+/* Locked while a command has the directory at rest. It is no process, so its name is no NAME.lock.
+ */
+#define REST_LOCK "rest"
 #define SUPERVISOR_STOPPED "stopped\n" /* what it holds after the supervisor was told to end */
 
 /* DIR/run/NAME, which is made where it is missing. A descriptor, close-on-exec; -1 and errno. */

@@ -1,4 +1,4 @@
-queue_OBJECTS := $(addprefix queue/broker/,broker.o complete.o explain_uri.o node_forget.o node_receive.o \
+queue_OBJECTS := $(addprefix queue/broker/,broker.o complete.o explain_uri.o node_forget.o node_receive.o node_set.o \
 	node_transfer.o open.o put.o reserve.o round.o scope_change.o submit.o trouble.o view.o)
 queue_OBJECTS += $(addprefix queue/client/,job.o message.o outcomes.o queue_client.o)
 queue_OBJECTS += $(addprefix queue/cluster/,cluster.o daemon_main.o queue_options.o)

@@ -38,8 +38,8 @@ put_nodes(struct buf *text, size_t shares, const char *prefix, const char *publi
     buf_printf(text, "curve public=%s secret_file=%scurve.secret\n", public_key, prefix);
 }
 
-static enum status
-make_folders(const char *root, size_t shares, struct reason *why)
+enum status
+cluster_root_make_folders(const char *root, size_t shares, struct reason *why)
 {
     static const char *const folders[] = {"machines", "claims", "addresses", "moves",    "drains",
                                           "shares",   "tmp",    "log",       "forgotten"};
@@ -123,7 +123,7 @@ cluster_root_make(const char *root, const struct share_settings *settings, struc
     if (access(path, F_OK) == 0) {
         return status_fail(why, STATUS_MISUSE, "%s is a cluster's already", root);
     }
-    TRY(make_folders(root, settings->shares, why));
+    TRY(cluster_root_make_folders(root, settings->shares, why));
     TRY(root_files_open(&files, root, "init", why));
     const enum status status = make_files(&files, root, settings, why);
     root_files_close(&files);

@@ -17,6 +17,8 @@ enum { ROOT_PATH_SIZE = 2048, LEASE_USUAL_MS = 50000 };
 /* Makes ROOT and all that a new cluster has. MISUSE when there is one. */
 enum status cluster_root_make(const char *root, const struct share_settings *settings,
                               struct reason *why);
+/* Those of ROOT that are missing, and those of its shares. */
+enum status cluster_root_make_folders(const char *root, size_t shares, struct reason *why);
 /* Its absolute path and settings. MISUSE unless there is a cluster. */
 enum status cluster_root_open(const char *text, char root[ROOT_PATH_SIZE],
                               struct share_settings *settings, struct reason *why);

@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/digest.h"
@@ -197,19 +198,35 @@ check_settings(const struct machine *machine, struct reason *why)
     return require_user_agent(&machine->cli, why);
 }
 
+/* A disk that is not mounted, or was lost, leaves an empty folder: a share that began anew in it
+ * would forget what it has, and others would pass over its jobs. */
+static enum status
+check_present(const char *directory, struct reason *why)
+{
+    char path[PATH_SIZE + sizeof "/cluster.conf"];
+    snprintf(path, sizeof path, "%s/cluster.conf", directory);
+    return access(path, F_OK) == 0
+               ? STATUS_OK
+               : status_fail(why, STATUS_MISUSE,
+                             "its folder has no cluster.conf: it is not mounted, or is to be "
+                             "restored (docs/BACKUP.md)");
+}
+
 static enum status
 start_share(struct machine *machine, size_t number, struct reason *why)
 {
     struct run_share *share = &machine->shares[number];
     char directory[PATH_SIZE];
     TRY(check_settings(machine, why));
-    const bool clean = share_owner_took_clean(machine->owner, number) && !share->unclean;
-    const uint64_t rested_at = later_by(rest_ms(machine->cli.options, clean));
-    share->rested_at = share->rested_at > rested_at ? share->rested_at : rested_at;
     snprintf(directory, sizeof directory, "%s/shares/%zu", machine->settings->root, number);
+    TRY(check_present(directory, why));
+    const bool clean = share_owner_took_clean(machine->owner, number) && !share->unclean;
+    const uint64_t now = share_clock_ms(NULL);
+    const uint64_t rested_at = now + rest_ms(machine->cli.options, clean);
+    share->rested_at = share->rested_at > rested_at ? share->rested_at : rested_at;
     struct share_guard_settings guard = {.directory = directory,
                                          .assignments = &machine->assignments,
-                                         .fetch_after_ms = share->rested_at - share_clock_ms(NULL)};
+                                         .fetch_after_ms = share->rested_at - now};
     (void)pthread_mutex_lock(&machine->guarding);
     guard.until_ms = share_owner_until(machine->owner);
     const enum status status = share_guard_start(&share->guard, &guard, why);
@@ -309,6 +326,29 @@ reap(struct machine *machine, size_t number)
     snprintf(share->failure, sizeof share->failure,
              "its processes ended with %d; log/supervisor.log of the share says why", code);
     log_warning("share_died", "share=%zu code=%d", number, code);
+}
+
+static bool
+is_of_a_guard(const struct machine *machine, pid_t group)
+{
+    bool found = false;
+    for (size_t i = 0; i < machine->settings->cluster.shares; i++) {
+        found = found || machine->shares[i].guard.pid == group;
+    }
+    return found;
+}
+
+/* What a process of a share had started in a group of its own is ours to wait for, too, when that
+ * process was killed. */
+static void
+reap_strays(const struct machine *machine)
+{
+    siginfo_t info = {0};
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0 &&
+           !is_of_a_guard(machine, getpgid(info.si_pid))) {
+        (void)waitpid(info.si_pid, NULL, WNOHANG);
+        info = (siginfo_t){0};
+    }
 }
 
 /* Until the next step is due: nothing here may cost the lease. */
@@ -470,6 +510,7 @@ loop(struct machine *machine)
         const uint64_t next = later_by(pace_ms(machine));
         do {
             mind_shares(machine, next);
+            reap_strays(machine);
             if (machine->stopping && !anything_runs(machine)) {
                 return STATUS_OK;
             }

@@ -1,9 +1,11 @@
 #include "cli/cluster/share_forget.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +15,7 @@
 #include "cli/cluster/cluster_root.h"
 #include "cli/cluster/share_guard.h"
 #include "cli/shared/cli.h"
+#include "config/run_lock.h"
 #include "shares/share_claims.h"
 #include "shares/share_owner.h"
 #include "stages/skeleton/services.h"
@@ -253,11 +256,22 @@ tell_all(struct forgetting *forgetting, const struct cli *cli, struct reason *wh
                                    left, forgetting->share);
 }
 
+/* One at a time: another one that read a cluster.conf before this one wrote it would write the line
+ * of this one's share back, and two could give up the last two shares. */
 static enum status
-forget(struct forgetting *forgetting, bool force, struct reason *why)
+take_turn(const char *root, int *turn, struct reason *why)
 {
-    const struct cli_common common = {.directory = forgetting->root, .takes_root = true};
-    struct cli cli = {0};
+    char path[ROOT_PATH_SIZE + NAME_SIZE];
+    snprintf(path, sizeof path, "%s/cluster", root); /* which is never replaced */
+    *turn = open(path, O_RDWR | O_CLOEXEC);
+    return *turn >= 0 && run_lock_wait(*turn, LOCK_EX)
+               ? STATUS_OK
+               : status_fail_errno(why, "cannot lock %s", path);
+}
+
+static enum status
+give_up(struct forgetting *forgetting, bool force, struct reason *why)
+{
     TRY(read_forgotten(forgetting, why));
     if (!forgetting->forgotten[forgetting->share]) {
         if (!force) {
@@ -266,8 +280,24 @@ forget(struct forgetting *forgetting, bool force, struct reason *why)
         TRY(mark(forgetting, why));
     }
     TRY(await_end(forgetting, why));
-    TRY(drop_from_all(forgetting, why));
-    enum status status = cli_open_reading(&cli, &common, why);
+    return drop_from_all(forgetting, why);
+}
+
+static enum status
+forget(struct forgetting *forgetting, bool force, struct reason *why)
+{
+    const struct cli_common common = {.directory = forgetting->root, .takes_root = true};
+    struct cli cli = {0};
+    int turn = -1;
+    enum status status = take_turn(forgetting->root, &turn, why);
+    if (status == STATUS_OK) {
+        status = give_up(forgetting, force, why);
+    }
+    if (turn >= 0) {
+        close(turn);
+    }
+    TRY(status);
+    status = cli_open_reading(&cli, &common, why);
     if (status == STATUS_OK) {
         status = tell_all(forgetting, &cli, why);
     }

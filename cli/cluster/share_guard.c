@@ -173,6 +173,7 @@ share_guard_start(struct share_guard *guard, const struct share_guard_settings *
                   struct reason *why)
 {
     int ends[2];
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (pipe2(ends, O_CLOEXEC) != 0) {
         return status_fail_errno(why, "cannot make a pipe");
     }
@@ -196,7 +197,8 @@ share_guard_start(struct share_guard *guard, const struct share_guard_settings *
 static void
 give_order(const struct share_guard *guard, uint64_t order)
 {
-    if (guard->pid > 0 && write(guard->orders, &order, sizeof order) < 0 && errno != EAGAIN) {
+    if (guard->pid > 0 && !guard->gone && write(guard->orders, &order, sizeof order) < 0 &&
+        errno != EAGAIN) {
         share_guard_kill(guard);
     }
 }
@@ -221,21 +223,42 @@ share_guard_kill(const struct share_guard *guard)
     }
 }
 
-/* The group's number is nobody else's before the guard is waited for. */
-bool
-share_guard_has_ended(struct share_guard *guard, int *code)
+/* What it guarded is ours to wait for now. */
+static void
+take_end(struct share_guard *guard)
 {
     siginfo_t info = {0};
     int how;
-    if (guard->pid <= 0 ||
-        waitid(P_PID, (id_t)guard->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+    if (waitid(P_PID, (id_t)guard->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
         info.si_pid != guard->pid) {
-        return false;
+        return;
     }
     share_guard_kill(guard);
     (void)waitpid(guard->pid, &how, 0);
     (void)close(guard->orders);
+    guard->gone = true;
+    guard->code = WIFEXITED(how) ? WEXITSTATUS(how) : SIGNAL_CODE + WTERMSIG(how);
+}
+
+/* The group's number is nobody else's before the last of it was waited for. */
+bool
+share_guard_has_ended(struct share_guard *guard, int *code)
+{
+    pid_t ended = 1;
+    if (guard->pid > 0 && !guard->gone) {
+        take_end(guard);
+    }
+    if (guard->pid <= 0 || !guard->gone) {
+        return false;
+    }
+    while (ended > 0) {
+        ended = waitpid(-guard->pid, NULL, WNOHANG);
+    }
+    if (ended == 0) {
+        share_guard_kill(guard);
+        return false;
+    }
+    *code = guard->code;
     *guard = (struct share_guard){0};
-    *code = WIFEXITED(how) ? WEXITSTATUS(how) : SIGNAL_CODE + WTERMSIG(how);
     return true;
 }

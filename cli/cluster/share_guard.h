@@ -24,6 +24,8 @@ uint64_t share_clock_ms(void *unused);
 struct share_guard {
     pid_t pid; /* also the process group of all it guards; 0: none */
     int orders;
+    bool gone; /* with `code`; of those that it guarded some are there */
+    int code;
 };
 struct share_guard_settings {
     const char *directory;               /* of the share */
@@ -39,8 +41,10 @@ void share_guard_extend(const struct share_guard *guard, uint64_t until_ms);
 void share_guard_stop(const struct share_guard *guard);
 /* Ends them at once. */
 void share_guard_kill(const struct share_guard *guard);
-/* Tells whether the guard has ended, with all that it guarded. code: what `quadrille up` ended
- * with, or more than 128 when it was killed. */
+/* Tells whether the guard has ended, with all that it guarded: the caller is who waits for these
+ * after the guard (PR_SET_CHILD_SUBREAPER), so that one is missed neither when the kill has not
+ * reached it nor when it is in a call to the file system that nothing interrupts. code: what
+ * `quadrille up` ended with, or more than 128 when it was killed. */
 bool share_guard_has_ended(struct share_guard *guard, int *code);
 
 #endif

@@ -7,12 +7,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/system/file.h"
+#include "cli/backup/directory_backup.h"
+#include "cli/backup/directory_restore.h"
+#include "cli/cluster/cluster_root.h"
 #include "cli/shared/cli.h"
 #include "index/maintenance/backup.h"
 #include "stages/skeleton/services.h"
 
-enum { PATH_SIZE = 4096, LINE_SIZE = 4096 };
+enum { PATH_SIZE = BACKUP_PATH_SIZE };
 static const char manifest_head[] = "quadrille backup 1";
 static const char unfinished[] = ".partial";
 
@@ -183,31 +187,107 @@ back_up_all(const struct cli *cli, struct index_client *index, const char *folde
     return STATUS_OK;
 }
 
+/* ---- backup of everything ---- */
+
 static enum status
-back_up(const struct cli_common *common, const char *target, struct reason *why)
+set_place(struct backup_place *place, const char *from, const char *name, const char *since,
+          struct reason *why)
+{
+    snprintf(place->from, sizeof place->from, "%s", from);
+    snprintf(place->name, sizeof place->name, "%s", name);
+    place->earlier[0] = '\0';
+    if (since == NULL) {
+        return STATUS_OK;
+    }
+    return name[0] != '\0' ? join_path(place->earlier, since, name, why)
+                           : clean_path(since, place->earlier, why);
+}
+
+/* Of a cluster ROOT comes last: its settings are those that its shares rest with. */
+static enum status
+copy_directories(const struct cli *cli, const char *since, const char *folder, struct reason *why)
+{
+    const bool cluster = cluster_is_client(cli->cluster);
+    const size_t shares = cluster ? cli_scope_places(cli) : 0;
+    struct backup_place *places = memory_zero(shares + 1, sizeof *places);
+    struct backup_copied copied = {0};
+    enum status status = STATUS_OK;
+    for (size_t i = 0; i < shares && status == STATUS_OK; i++) {
+        char from[CLI_PLACE_SIZE], name[32];
+        cli_scope_place(cli, i, from);
+        snprintf(name, sizeof name, "share-%zu", cli_share_number(cli, i));
+        status = set_place(&places[i], from, name, since, why);
+    }
+    if (status == STATUS_OK) {
+        status =
+            set_place(&places[shares], cli->directory, cluster ? BACKUP_OF_ROOT : "", since, why);
+    }
+    if (status == STATUS_OK) {
+        status = directory_backup(places, shares + 1, shares, folder, &copied, why);
+    }
+    free(places);
+    if (status == STATUS_OK) {
+        printf("%" PRIu64 " files, %" PRIu64 " bytes, of which %" PRIu64
+               " are in files of the earlier backup; at rest for %.1f s\n",
+               copied.files, copied.bytes, copied.shared, (double)copied.rest_ms / 1000);
+    }
+    return status;
+}
+
+/* ---- the command ---- */
+
+struct backup_asked {
+    bool whole;
+    const char *since; /* NULL: no earlier backup */
+};
+
+static enum status
+open_for(struct cli *cli, const struct cli_common *common, const struct backup_asked *asked,
+         struct index_client **index, struct reason *why)
+{
+    return asked->whole ? cli_open(cli, common, why) : open_own(cli, common, true, index, why);
+}
+
+static enum status
+back_up_asked(const struct cli *cli, const struct backup_asked *asked, struct index_client *index,
+              const char *folder, struct reason *why)
+{
+    uint64_t bytes = 0;
+    if (asked->whole) {
+        return copy_directories(cli, asked->since, folder, why);
+    }
+    TRY(back_up_all(cli, index, folder, &bytes, why));
+    printf("%zu partitions, %" PRIu64 " bytes\n", index_client_partitions(index), bytes);
+    return STATUS_OK;
+}
+
+static enum status
+back_up(const struct cli_common *common, const struct backup_asked *asked, const char *target,
+        struct reason *why)
 {
     char path[PATH_SIZE], partial[PATH_SIZE + sizeof unfinished];
     struct cli cli = {0};
     struct index_client *index = NULL;
-    uint64_t bytes = 0;
     TRY(clean_path(target, path, why));
     snprintf(partial, sizeof partial, "%s%s", path, unfinished);
     if (access(path, F_OK) == 0) {
         return status_fail(why, STATUS_MISUSE, "%s is there already", path);
     }
-    enum status status = open_own(&cli, common, true, &index, why);
+    if (asked->since != NULL && (!asked->whole || access(asked->since, F_OK) != 0)) {
+        return status_fail(why, STATUS_MISUSE,
+                           "--since names an earlier backup of --whole; there is none at %s",
+                           asked->since);
+    }
+    enum status status = open_for(&cli, common, asked, &index, why);
     if (status == STATUS_OK) {
         status = make_folder(partial, why);
     }
     if (status == STATUS_OK) {
-        status = back_up_all(&cli, index, partial, &bytes, why);
+        printf("%s: ", path);
+        status = back_up_asked(&cli, asked, index, partial, why);
     }
     if (status == STATUS_OK) {
         status = finish_folder(partial, path, why);
-    }
-    if (status == STATUS_OK) {
-        printf("%s: %zu partitions, %" PRIu64 " bytes\n", path, index_client_partitions(index),
-               bytes);
     }
     close_own(&cli, index);
     return status;
@@ -217,21 +297,33 @@ int
 command_backup(int argc, char **argv)
 {
     struct cli_common common = {.takes_root = true};
-    const struct flag flags[] = {CLI_COMMON_FLAGS(common), {0}};
+    struct backup_asked asked = {0};
+    const struct flag flags[] = {
+        CLI_COMMON_FLAGS(common),
+        {"whole", 'w', FLAG_SWITCH, NULL, &asked.whole,
+         "Copies all that a crawl needs to go on: queue, metadata store, archive, index, scope and "
+         "settings, as of one moment, for which processes end and after which they start again."},
+        {"since", 0, FLAG_STRING, "EARLIER", &asked.since,
+         "With --whole: files that an earlier backup has just so are linked, not copied."},
+        {0},
+    };
     const struct program program = {
         .name = "quadrille backup",
-        .synopsis = "--dir DIR TARGET",
-        .summary = "copy the index while it is in use",
+        .synopsis = "[--whole [--since EARLIER]] --dir DIR TARGET",
+        .summary = "copy the index while it is in use, or all of a directory",
         .description =
             "Makes the folder TARGET with a consistent copy of this node's index partitions and "
             "with DIR's settings: for each partition the state after one commit during the copy. "
             "Batches and queries go on meanwhile. TARGET gets its name when all is on the disk; "
             "TARGET.partial is what did not come to an end. Of a cluster's ROOT each share becomes "
-            "a "
-            "backup by itself, TARGET/share-N.\n\n"
-            "Not in it are queue, metadata store, archive (DIR/warc) and cluster.conf: copy those "
-            "while nothing runs in DIR.",
-        .examples = "quadrille backup --dir DIR saved",
+            "a backup by itself, TARGET/share-N.\n\n"
+            "Queue, metadata store and archive (DIR/warc) are in it with --whole only. Then the "
+            "processes of DIR, or of all shares of ROOT, end for as long as the copying of what "
+            "has "
+            "changed takes, wherever they run, and start again; the archive is copied before.",
+        .examples = "quadrille backup --dir DIR saved\n"
+                    "quadrille backup --whole --dir DIR monday\n"
+                    "quadrille backup --whole --since monday --dir DIR tuesday",
         .flags = flags,
     };
     struct reason why = {""};
@@ -242,7 +334,7 @@ command_backup(int argc, char **argv)
         status = cli_check_directory(common.directory, &why);
     }
     if (status == STATUS_OK) {
-        status = back_up(&common, operand, &why);
+        status = back_up(&common, &asked, operand, &why);
     }
     return cli_end(&program, status, &why);
 }
@@ -263,83 +355,6 @@ is_empty_or_missing(const char *path)
     }
     closedir(folder);
     return empty;
-}
-
-/* "name" or "folder/name" of plain characters: nothing leads out of the folder. */
-static bool
-is_safe(const char *name)
-{
-    unsigned slashes = 0;
-    for (const char *c = name; *c != '\0'; c++) {
-        const bool plain = (*c >= 'a' && *c <= 'z') || (*c >= '0' && *c <= '9') || *c == '-' ||
-                           (*c == '.' && c > name && c[-1] != '.' && c[-1] != '/');
-        slashes += *c == '/';
-        if (!plain && !(*c == '/' && c > name)) {
-            return false;
-        }
-    }
-    return name[0] != '\0' && slashes <= 1;
-}
-
-static enum status
-restore_file(const char *source, const char *folder, char *line, struct reason *why)
-{
-    char from[PATH_SIZE], to[PATH_SIZE], digest[65];
-    uint64_t bytes = 0;
-    char *save = NULL;
-    const char *expected = strtok_r(line, "\t", &save);
-    const char *size = strtok_r(NULL, "\t", &save);
-    char *name = strtok_r(NULL, "\t\n", &save);
-    if (expected == NULL || size == NULL || name == NULL || !is_safe(name)) {
-        return status_fail(why, STATUS_CORRUPT, "%s/MANIFEST has a malformed line", source);
-    }
-    TRY(join_path(from, source, name, why));
-    TRY(join_path(to, folder, name, why));
-    char *slash = strchr(name, '/');
-    if (slash != NULL) {
-        char inner[PATH_SIZE];
-        *slash = '\0';
-        TRY(join_path(inner, folder, name, why));
-        if (mkdir(inner, 0700) != 0 && errno != EEXIST) {
-            return status_fail_errno(why, "cannot make %s", inner);
-        }
-        *slash = '/';
-    }
-    TRY(backup_copy_file(from, to, name, NULL, digest, &bytes, why));
-    return strcmp(digest, expected) == 0 && bytes == strtoull(size, NULL, 10)
-               ? STATUS_OK
-               : status_fail(why, STATUS_CORRUPT, "%s is not what MANIFEST says", from);
-}
-
-static enum status
-restore_files(const char *source, const char *folder, int64_t *partitions, struct reason *why)
-{
-    char path[PATH_SIZE], line[LINE_SIZE];
-    TRY(join_path(path, source, "MANIFEST", why));
-    FILE *manifest = fopen(path, "re");
-    if (manifest == NULL) {
-        return status_fail(why, STATUS_MISUSE, "%s is no backup: cannot read its MANIFEST", source);
-    }
-    const size_t head = sizeof manifest_head - 1;
-    enum status status = STATUS_OK;
-    if (fgets(line, sizeof line, manifest) == NULL || strncmp(line, manifest_head, head) != 0 ||
-        line[head] != '\t') {
-        status = status_fail(why, STATUS_UNSUPPORTED, "%s is no backup of a known format", source);
-    }
-    *partitions = status == STATUS_OK ? strtoll(line + head + 1, NULL, 10) : 0;
-    while (status == STATUS_OK && fgets(line, sizeof line, manifest) != NULL) {
-        status = restore_file(source, folder, line, why);
-    }
-    fclose(manifest);
-    for (int64_t i = 0; i < *partitions && status == STATUS_OK; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "index-%" PRId64, i);
-        status = join_path(path, folder, name, why);
-        if (status == STATUS_OK) {
-            status = file_sync_folder(path, why);
-        }
-    }
-    return status;
 }
 
 /* Starts what was restored, which recovers it, and checks it. */
@@ -371,12 +386,79 @@ check_restored(const struct cli_common *common, const char *folder, int64_t part
     return status;
 }
 
+/* One data directory, checked; its folder is there. */
 static enum status
-restore(const struct cli_common *common, const char *from, struct reason *why)
+restore_directory(const struct cli_common *common, const char *source, const char *folder,
+                  struct restored *restored, struct reason *why)
 {
-    char path[PATH_SIZE], source[PATH_SIZE], manifest[PATH_SIZE],
+    TRY(directory_restore(source, folder, restored, why));
+    if (restored->kind == BACKUP_OF_CLUSTER) {
+        return status_fail(why, STATUS_CORRUPT, "%s is not the backup of a data directory", source);
+    }
+    if (restored->count > 0) {
+        TRY(check_restored(common, folder, restored->count, why));
+    }
+    return directory_restore_end(folder, why);
+}
+
+/* A share that was forgotten has no folder in the backup. */
+static enum status
+restore_cluster(const struct cli_common *common, const char *source, const char *folder,
+                struct reason *why)
+{
+    char from[PATH_SIZE], to[PATH_SIZE], name[64];
+    struct restored root, share;
+    TRY(join_path(from, source, BACKUP_OF_ROOT, why));
+    TRY(directory_restore(from, folder, &root, why));
+    TRY(directory_restore_end(folder, why));
+    if (root.kind != BACKUP_OF_CLUSTER || root.count < 1 || root.count > SHARES_MOST) {
+        return status_fail(why, STATUS_CORRUPT, "%s is not the backup of a cluster", from);
+    }
+    struct share_settings cluster;
+    char real[ROOT_PATH_SIZE];
+    TRY(cluster_root_open(folder, real, &cluster, why));
+    TRY(cluster_root_make_folders(folder, cluster.shares, why));
+    int64_t found = 0;
+    for (size_t i = 0; i < cluster.shares; i++) {
+        snprintf(name, sizeof name, "share-%zu", i);
+        TRY(join_path(from, source, name, why));
+        snprintf(name, sizeof name, "shares/%zu", i);
+        TRY(join_path(to, folder, name, why));
+        if (access(from, F_OK) == 0) {
+            TRY(restore_directory(common, from, to, &share, why));
+            found++;
+        }
+    }
+    return found == root.count
+               ? STATUS_OK
+               : status_fail(why, STATUS_CORRUPT, "%s has %" PRId64 " shares of %" PRId64, source,
+                             found, root.count);
+}
+
+/* Of several nodes this one alone is older than what the others know of it. */
+static enum status
+mark_older(const char *folder, const struct restored *restored, struct reason *why)
+{
+    char path[PATH_SIZE];
+    bool made;
+    TRY(join_path(path, folder, "cluster.conf", why));
+    if (restored->kind != BACKUP_OF_DIRECTORY || access(path, F_OK) != 0) {
+        return STATUS_OK;
+    }
+    TRY(join_path(path, folder, "queue", why));
+    if (access(path, F_OK) != 0) {
+        return STATUS_OK;
+    }
+    TRY(join_path(path, folder, "queue/" QUEUE_RESTORED, why));
+    return file_make(path, SLICE("older than what other nodes know\n"), 0600, &made, why);
+}
+
+static enum status
+restore(const struct cli_common *common, const char *from, bool moved, struct reason *why)
+{
+    char path[PATH_SIZE], source[PATH_SIZE], manifest[PATH_SIZE], root[PATH_SIZE],
         partial[PATH_SIZE + sizeof unfinished];
-    int64_t partitions = 0;
+    struct restored restored;
     if (common->directory == NULL) {
         return status_fail(why, STATUS_MISUSE, "--dir DIR is needed: the folder to be made");
     }
@@ -390,12 +472,17 @@ restore(const struct cli_common *common, const char *from, struct reason *why)
         return status_fail_errno(why, "cannot read %s", source);
     }
     TRY(join_path(manifest, source, "MANIFEST", why));
-    if (access(manifest, R_OK) != 0) { /* before anything is made */
+    TRY(join_path(root, source, BACKUP_OF_ROOT "/MANIFEST", why));
+    const bool cluster = access(root, R_OK) == 0;
+    if (!cluster && access(manifest, R_OK) != 0) { /* before anything is made */
         return status_fail(why, STATUS_MISUSE, "%s is no backup: cannot read its MANIFEST", source);
     }
     TRY(make_folder(partial, why));
-    TRY(restore_files(source, partial, &partitions, why));
-    TRY(check_restored(common, partial, partitions, why));
+    TRY(cluster ? restore_cluster(common, source, partial, why)
+                : restore_directory(common, source, partial, &restored, why));
+    if (!cluster && !moved) {
+        TRY(mark_older(partial, &restored, why));
+    }
     return finish_folder(partial, path, why);
 }
 
@@ -403,17 +490,29 @@ int
 command_restore(int argc, char **argv)
 {
     struct cli_common common = {0};
-    const struct flag flags[] = {CLI_COMMON_FLAGS(common), {0}};
+    bool moved = false;
+    const struct flag flags[] = {
+        CLI_COMMON_FLAGS(common),
+        {"moved", 'm', FLAG_SWITCH, NULL, &moved,
+         "Of one share or node: it has not run since the backup was made, so that others know of "
+         "it just what it knows itself."},
+        {0},
+    };
     const struct program program = {
         .name = "quadrille restore",
-        .synopsis = "--dir DIR SOURCE",
+        .synopsis = "[--moved] --dir DIR SOURCE",
         .summary = "make a data directory from a backup",
         .description =
             "Copies the backup SOURCE into DIR, which must be empty or missing, compares each "
             "file with its checksum, recovers the index and verifies it as `quadrille verify` "
             "does. DIR gets its name when all is well; DIR.partial is what did not come to an "
             "end.\n\n"
-            "What is restored answers queries; a crawl begins with an empty queue.",
+            "What is restored answers queries. A crawl goes on in it from where the backup was "
+            "made "
+            "with `backup --whole`; else it begins with an empty queue. From such a backup of a "
+            "cluster DIR becomes its ROOT; one share of it, SOURCE/share-N, takes its place again "
+            "as "
+            "ROOT/shares/N.",
         .examples = "quadrille restore --dir restored saved",
         .flags = flags,
     };
@@ -422,7 +521,7 @@ command_restore(int argc, char **argv)
     enum status status = program_parse_one(
         &program, argc, argv, "one SOURCE is needed, and --dir; see --help", &operand, &why);
     if (status == STATUS_OK) {
-        status = restore(&common, operand, &why);
+        status = restore(&common, operand, moved, &why);
     }
     return cli_end(&program, status, &why);
 }

@@ -21,6 +21,7 @@
 #include "base/system/clock.h"
 #include "base/system/file.h"
 #include "base/system/log.h"
+#include "cli/supervisor/directory_rest.h"
 #include "cli/supervisor/process_log.h"
 #include "config/access.h"
 #include "config/config.h"
@@ -33,7 +34,8 @@ enum {
     LOG_BYTES = 64 << 20, /* a larger log is kept once, as NAME.log.1 */
     SCOPE_CHECK_MS = 1000,
     STOP_GRACE_MS = 15000,
-    STAY_MS = 50 /* between looks whether a part is still used */
+    STAY_MS = 50, /* between looks whether a part is still used */
+    REST_LOOK_MS = 50
 };
 
 /* ---- logs ---- */
@@ -73,7 +75,7 @@ reap(struct supervisor *supervisor)
 static int
 start_due(struct supervisor *supervisor)
 {
-    int wait = supervisor->scope.directory != NULL ? SCOPE_CHECK_MS : LOG_CHECK_MS;
+    int wait = supervisor->helper ? LOG_CHECK_MS : SCOPE_CHECK_MS;
     for (size_t i = 0; i < supervisor->count; i++) {
         struct child *child = &supervisor->children[i];
         const uint64_t now = clock_monotonic_ms();
@@ -160,6 +162,24 @@ stop_all(struct supervisor *supervisor)
     }
 }
 
+/* While somebody has the directory at rest nothing runs; then all that was to run starts anew. */
+static void
+rest(struct supervisor *supervisor)
+{
+    const int lock = run_lock_open(supervisor->directory, REST_LOCK);
+    if (lock >= 0 && !directory_rest_over(lock) && errno == EWOULDBLOCK) {
+        log_info("rests", "directory=%s", supervisor->directory);
+        stop_all(supervisor);
+        while (!supervisor->stopping && !directory_rest_over(lock) && errno == EWOULDBLOCK) {
+            wait_for_signal(supervisor, REST_LOOK_MS);
+        }
+        log_info("goes_on", "stopping=%d", supervisor->stopping);
+    }
+    if (lock >= 0) {
+        close(lock);
+    }
+}
+
 /* ---- the end of a helper ---- */
 
 static bool
@@ -242,6 +262,9 @@ supervisor_run(struct supervisor *supervisor, struct reason *why)
             supervisor->lock); /* the process may be a child of the one that opened it */
     }
     while (!supervisor->stopping) {
+        if (!supervisor->helper) {
+            rest(supervisor);
+        }
         scope_keeper_look(&supervisor->scope); /* before any process reads the scope */
         const int wait = start_due(supervisor);
         bound_logs(supervisor);

@@ -14,6 +14,7 @@
 #include "base/options/nearest.h"
 #include "base/system/clock.h"
 #include "base/system/log.h"
+#include "cli/supervisor/directory_rest.h"
 #include "cli/supervisor/process_log.h"
 #include "cli/supervisor/supervisor_private.h"
 #include "config/pass_settings.h"
@@ -147,21 +148,21 @@ keep_lock(int lock)
     return fcntl(lock, F_SETFD, 0) == 0;
 }
 
-/* In the child: until nobody else runs what it is to be. */
+/* In the child: until nobody else runs what it is to be, nobody has the directory at rest and, of a
+ * helper's, there is no supervisor. It has its name's lock before it looks at the others: who has
+ * one of these and then finds no name locked knows that nothing runs. */
 static bool
 stand_by(const struct supervisor *supervisor, const struct child *child)
 {
     const int lock = open_lock(supervisor, child);
-    if (!supervisor->helper) {
-        return lock >= 0 && run_lock_wait(lock, LOCK_EX) && keep_lock(lock);
-    }
-    const int up = run_lock_open(supervisor->directory, SUPERVISOR_LOCK);
-    bool good = lock >= 0 && up >= 0;
-    for (bool alone = false; good && !alone;) {
-        good = run_lock_wait(up, LOCK_SH) && run_lock_wait(up, LOCK_UN) &&
-               run_lock_wait(lock, LOCK_EX);
-        alone = run_lock_try(up, LOCK_SH);
-        good = good && run_lock_wait(alone ? up : lock, LOCK_UN);
+    const int rest = run_lock_open(supervisor->directory, REST_LOCK);
+    const int up =
+        supervisor->helper ? run_lock_open(supervisor->directory, SUPERVISOR_LOCK) : rest;
+    bool good = lock >= 0 && rest >= 0 && up >= 0;
+    for (bool free = false; good && !free;) {
+        good = directory_rest_pass(up) && directory_rest_pass(rest) && run_lock_wait(lock, LOCK_EX);
+        free = good && directory_rest_over(up) && directory_rest_over(rest);
+        good = good && (free || run_lock_wait(lock, LOCK_UN));
     }
     return good && keep_lock(lock);
 }

@@ -41,8 +41,8 @@ supervisor_use(const char *directory, const char *part)
     return users;
 }
 
-bool
-supervisor_any_process(const char *directory, char name[32], int *pid)
+static bool
+any_process(const char *directory, const char *but, char name[32], int *pid)
 {
     struct buf path;
     bool found = false;
@@ -53,7 +53,7 @@ supervisor_any_process(const char *directory, char name[32], int *pid)
         const size_t length = strlen(entry->d_name);
         pid_t owner;
         if (length > 5 && length < 32 && strcmp(entry->d_name + length - 5, ".lock") == 0 &&
-            run_lock_held(directory, entry->d_name, &owner)) {
+            strcmp(entry->d_name, but) != 0 && run_lock_held(directory, entry->d_name, &owner)) {
             snprintf(name, 32, "%.*s", (int)length - 5, entry->d_name);
             *pid = (int)owner;
             found = true;
@@ -64,4 +64,16 @@ supervisor_any_process(const char *directory, char name[32], int *pid)
     }
     buf_release(&path);
     return found;
+}
+
+bool
+supervisor_any_process(const char *directory, char name[32], int *pid)
+{
+    return any_process(directory, "", name, pid);
+}
+
+bool
+supervisor_any_worker(const char *directory, char name[32], int *pid)
+{
+    return any_process(directory, SUPERVISOR_LOCK, name, pid);
 }

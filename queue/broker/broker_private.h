@@ -333,6 +333,15 @@ enum status broker_peer_row(struct broker *broker, uint64_t fingerprint, uint64_
                             uint64_t *waiting, struct reason *why);
 struct slice broker_outbox_key(uint8_t bytes[OUTBOX_KEY_SIZE], uint64_t node, uint64_t sequence);
 
+/* ---- node_set.c ---- */
+
+/* A queue that was restored by itself gets a new origin: others know sequences of the old one that
+ * it gives anew to other jobs, and would pass over these. */
+enum status broker_origin_renew(struct broker *broker, struct reason *why);
+/* MISUSE when cluster.conf names a node that was not there when the first job came. */
+enum status broker_node_set_open(struct broker *broker, struct reason *why);
+void broker_node_set_write(struct broker *broker);
+
 /* ---- node_receive.c ---- */
 
 enum status broker_receive(struct broker *broker, struct pending *pending, struct reason *why);

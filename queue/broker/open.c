@@ -181,6 +181,8 @@ open_all(struct broker *broker, struct reason *why)
     TRY(load_counters(broker, why));
     broker->committed = broker->counters;
     TRY(load_identity(broker, why));
+    TRY(broker_origin_renew(broker, why));
+    TRY(broker_node_set_open(broker, why));
     TRY(broker_scope_open(broker, why));
     TRY(priority_load(broker->priorities, broker->frontier, why));
     TRY(broker_troubles_load(broker, why));

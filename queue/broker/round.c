@@ -147,6 +147,7 @@ gather(struct broker *broker, uint64_t now, struct reason *why)
         priority_write(broker->priorities, &broker->batch, false);
         if (!broker->identity_stored) {
             write_identity(broker);
+            broker_node_set_write(broker);
         }
     }
     return STATUS_OK;

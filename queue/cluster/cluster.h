@@ -35,6 +35,10 @@ enum { CLUSTER_NODES_MAXIMUM = 256 };
 #define CLUSTER_CLIENT SIZE_MAX
 
 struct cluster;
+/* A file in DIR/queue: the queue is an older state than what other nodes had from it. It has a new
+ * origin when it is opened, and the file is gone. */
+#define QUEUE_RESTORED "restored"
+
 struct cluster_node {
     const char *name;
     const char *host, *queue, *metastore, *index, *web; /* NULL: not given */

@@ -23,8 +23,33 @@ reach() { # so many documents
     done
     fail "the crawl does not reach $1 documents"
 }
+reach 5
+# All of it is saved while the crawl runs: its processes rest meanwhile, and go on.
+supervisor=$(cat "$dir/run/supervisor.lock")
+began() { # processes of the queue so far
+    grep -c 'event=started name=queue ' "$dir/log/supervisor.log" || true
+}
+queues=$(began)
+"$bin/quadrille" backup --whole --dir "$dir" "$work/first" >"$work/out" || fail "backup: $(cat "$work/out")"
 reach 10
+[[ $(cat "$dir/run/supervisor.lock") == "$supervisor" && $(began) -gt queues ]] ||
+    fail "the crawl did not rest, or did not go on: $(tail -n 20 "$dir/log/supervisor.log")"
+"$bin/quadrille" backup --whole --since "$work/first" --dir "$dir" "$work/second" >"$work/out" ||
+    fail "backup: $(cat "$work/out")"
 "$bin/quadrille" down --dir "$dir"
+# Who has it at rest keeps commands from starting processes, too, until he is gone, however he ends.
+exec 8>"$dir/run/rest"
+flock 8
+"$bin/quadrille" stats --dir "$dir" --json >"$work/stats" 2>&1 8>&- &
+asking=$!
+stands_by() { [[ -n $(pgrep -P "$(pgrep -P $asking | head -n 1)" 2>/dev/null) ]]; }
+for _ in $(seq "$patience"); do stands_by && break; sleep 0.02; done
+for l in "$dir"/run/{queue,metastore,index.1}.lock; do
+    flock -n "$l" true || sleep 0.1 # it looks for a moment
+    flock -n "$l" true || fail "a command started processes in a directory at rest"
+done
+exec 8>&-
+wait $asking || fail "a command that came while the directory was at rest: $(cat "$work/stats")"
 cp -a "$dir" "$work/copy"
 "$bin/quadrille" up --dir "$dir" --background "${settings[@]}"
 reach 40
@@ -37,9 +62,18 @@ first=$(graphs "$work/copy") second=$(graphs "$work/mixed")
 all=$(sed 's/.* <//' "$work/peace.nq" | sort -u | wc -l)
 ((first >= 10 && second > first && all > second)) ||
     fail "of $all documents the copies have $first and $second: nothing is left to be done in them"
-for copy in copy mixed; do
+for n in first second; do
+    "$bin/quadrille" restore --dir "$work/of-$n" "$work/$n" >"$work/out" || fail "restore: $(cat "$work/out")"
+done
+for f in "$work"/first/warc/*; do # what has not changed is one file
+    o=$work/second/warc/${f##*/}
+    if cmp -s "$f" "$o"; then [[ $f -ef $o ]] || fail "$f was copied again"; fi
+done
+printf x >>"$work/first/queue/jobs.db"
+"$bin/quadrille" restore --dir "$work/never" "$work/first" 2>/dev/null && fail "a damaged backup was restored"
+for copy in copy mixed of-first of-second; do
     crawl "$work/$copy" >"$work/out" || fail "crawl in $copy: $(cat "$work/out")"
     dump_and_verify "$work/$copy" "$work/$copy.nq"
     same "$work/peace.nq" "$work/$copy.nq" "$copy"
 done
-echo "copy: a copied crawl goes on; an older queue with younger effects, too"
+echo "copy: a copied crawl goes on, as do backups of one at work; an older queue with younger effects, too"

@@ -162,7 +162,7 @@ for file in glob.glob(sys.argv[1] + "/shares/*/log/supervisor.log"):
                 began = time
             if at[2] == "fetch.1":
                 fetches += 1
-                if (time - began).total_seconds() < 0.3:
+                if (time - began).total_seconds() < 0.1: # the pause of 0.3 s begins before the queue's process
                     wrong.append(line)
 print("".join(wrong))
 sys.exit(len(wrong) > 0 or fetches == 0)
@@ -197,9 +197,32 @@ nothing_changes() { # for a second; what needs to know of documents of the share
 }
 await "all that can be done without share 1 is done" nothing_changes
 kill -0 "$crawl" || fail "the crawl ended without a share: $(cat "$work/crawl.out")"
+"$bin/quadrille" backup --whole --dir "$ROOT" "$work/whole" >"$work/backup.out" 2>&1 ||
+    fail "backup of whole shares at work: $(cat "$work/backup.out")"
 run_machine beta 2 --shares 1
 wait "$crawl" || fail "crawl with a share that came late: $(cat "$work/crawl.out")"
 grep -q ' buried=0 ' "$work/crawl.out" || fail "something was buried: $(cat "$work/crawl.out")"
 "$bin/quadrille" dump --dir "$ROOT" --output "$work/late.nq" || fail "dump of the cluster"
 same "$work/one.nq" "$work/late.nq" "a share that came late"
+for m in alpha beta; do kill -TERM "${machine[$m]}"; done
+await "all shares are given back" all_free
+
+# The cluster as it was saved in the middle goes on elsewhere, one of its shares from its own part of the backup.
+ROOT=$work/again
+"$bin/quadrille" restore --dir "$ROOT" "$work/whole" >"$work/restore.out" 2>&1 ||
+    fail "restore of a cluster: $(cat "$work/restore.out")"
+rm -r "$ROOT/shares/2"
+run_machine alpha 1
+share_2_is_missed() { owners >"$work/owners" && grep -q 'its folder has no cluster.conf' "$work/owners"; }
+await "share 2 is missed" share_2_is_missed
+"$bin/quadrille" restore --moved --dir "$ROOT/shares/2" "$work/whole/share-2" >"$work/restore.out" 2>&1 ||
+    fail "restore of a whole share: $(cat "$work/restore.out")"
+await "the restored cluster is at work" all_run_by alpha
+"$bin/quadrille" dump --dir "$ROOT" --output "$work/part.nq" || fail "dump of a restored cluster"
+[[ -s $work/part.nq && $(wc -l <"$work/part.nq") -lt $quads ]] || fail "nothing was left to be done in the backup"
+"$bin/quadrille" crawl --dir "$ROOT" --seeds "$work/seeds" --quiet >"$work/crawl.out" 2>&1 ||
+    fail "crawl over a restored cluster: $(cat "$work/crawl.out")"
+"$bin/quadrille" dump --dir "$ROOT" --output "$work/again.nq" || fail "dump of a restored cluster"
+"$bin/quadrille" verify --dir "$ROOT" >/dev/null || fail "verify of a restored cluster"
+same "$work/one.nq" "$work/again.nq" "a cluster that was restored"
 echo "shares: $quads quads, the same bytes as one machine's; $kills starts after kills, $again documents fetched again"

@@ -58,6 +58,12 @@ cluster forget 1 >"$work/refused" 2>&1 && fail "given up without a look at its d
 grep -q 'cannot see whether' "$work/refused" || fail "not refused: $(cat "$work/refused")"
 rm "$ROOT/shares/1/queue"
 kill -0 "$crawl" || fail "the crawl ended without a share: $(cat "$work/crawl.out")"
+# One gives up a share at a time, so that none writes back what another has taken out.
+exec 8>>"$ROOT/cluster"
+flock 8
+timeout 2 "$bin/quadrille" cluster forget 1 --root "$ROOT" >/dev/null 2>&1 8>&- && fail "two give up shares at once"
+[[ ! -e $ROOT/forgotten/1 ]] || fail "a share was given up while another one was"
+exec 8>&-
 
 cluster forget 1 >"$work/forget.out" 2>&1 || fail "forget: $(cat "$work/forget.out")"
 grep -qE 'given up: [1-9][0-9]* jobs that waited for it go elsewhere' "$work/forget.out" || fail "forget: $(cat "$work/forget.out")"

@@ -135,11 +135,26 @@ lost_locks_are_replaced(void **state)
     assert_int_equal(run_locks_remove_lost(folder), 0);
 }
 
+/* A file beside the directory is somebody else's. */
+static void
+locks_of_others_stay(void **state)
+{
+    char path[SCRATCH_SIZE + 64];
+    (void)state;
+    path_of("inner", path);
+    assert_int_equal(mkdir(path, 0700), 0);
+    make_file("lock");
+    lose("lock");
+    assert_int_equal(run_locks_remove_lost(path), 0);
+    assert_int_not_equal(number_of("lock"), 0);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(lost_locks_are_replaced, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(locks_of_others_stay, make_folder, remove_folder),
     };
     return cmocka_run_group_tests_name("run_lock", tests, NULL, NULL);
 }

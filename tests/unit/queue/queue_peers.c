@@ -9,6 +9,7 @@
 #include "tests/unit/queue/told_frontier.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 static const char three_nodes[] = "node a queue=tcp://127.0.0.1:1 metastore=tcp://127.0.0.1:2\n"
                                   "node b queue=tcp://127.0.0.1:3 metastore=tcp://127.0.0.1:4\n"
@@ -276,6 +277,62 @@ test_a_node_that_is_named_no_more_is_forgotten(void **state)
     assert_int_equal(seen.n, 1);
     bench_restart(bench);
     assert_int_equal(forget(bench, "b")->status, STATUS_NOT_FOUND);
+}
+
+/* Documents that a new node would own have their graphs elsewhere. Before the first job it may
+ * come, and one that was taken out may come back. */
+static void
+test_a_node_that_comes_in_the_middle_is_refused(void **state)
+{
+    static const char more[] = "node a queue=tcp://127.0.0.1:1 metastore=tcp://127.0.0.1:2\n"
+                               "node b queue=tcp://127.0.0.1:3 metastore=tcp://127.0.0.1:4\n"
+                               "node c queue=tcp://127.0.0.1:5 metastore=tcp://127.0.0.1:6\n"
+                               "node d queue=tcp://127.0.0.1:7 metastore=tcp://127.0.0.1:8\n";
+    const char *less = strchr(more, '\n') + 1;
+    struct bench *bench = *state;
+    struct reason why = {""};
+    reopen_as(bench, more, "a");
+    reopen_as(bench, less, "c");
+    put_for(bench, 0, 0);
+    bench_restart(bench);
+    bench_close(bench);
+    cluster_close(bench->cluster);
+    assert_int_equal(cluster_parse(&bench->cluster, slice_string(more), "c", "/", &why), STATUS_OK);
+    bench->options.cluster = bench->cluster;
+    assert_int_equal(broker_open(&bench->broker, &bench->options, bench_answer, bench, &why),
+                     STATUS_MISUSE);
+    assert_non_null(strstr(why.text, "names node a, which was not there"));
+    cluster_close(bench->cluster);
+    assert_int_equal(cluster_parse(&bench->cluster, slice_string(less), "c", "/", &why), STATUS_OK);
+    bench->options.cluster = bench->cluster;
+    bench_open(bench);
+}
+
+/* What is restored alone sends as an origin that nobody knows: of the old one others have sequences
+ * that it gives to other jobs. */
+static void
+test_a_queue_that_was_restored_is_another_origin(void **state)
+{
+    struct bench *bench = *state;
+    struct sent before, after, again;
+    char path[256];
+    put_for(bench, B, 0);
+    assert_true(goes_to(bench, B, &before));
+    bench_restart(bench);
+    assert_true(goes_to(bench, B, &after));
+    assert_int_equal(after.origin, before.origin);
+    snprintf(path, sizeof path, "%s/" QUEUE_RESTORED, bench->options.store.folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+    bench_restart(bench);
+    assert_true(goes_to(bench, B, &after));
+    assert_int_not_equal(after.origin, before.origin);
+    assert_int_equal(after.count, 1);
+    assert_int_equal(access(path, F_OK), -1);
+    bench_restart(bench);
+    assert_true(goes_to(bench, B, &again));
+    assert_int_equal(again.origin, after.origin);
 }
 
 /* Jobs for a node that is down hold no stage back; for one that answers they do, and when there is
@@ -659,6 +716,8 @@ queue_peers_run(void)
         CASE(test_a_node_without_jobs_gets_later_ones),
         CASE(test_content_is_worked_on_where_it_lies),
         CASE(test_a_node_that_is_named_no_more_is_forgotten),
+        CASE(test_a_node_that_comes_in_the_middle_is_refused),
+        CASE(test_a_queue_that_was_restored_is_another_origin),
         CASE(test_a_node_that_is_down_holds_nothing_back),
         CASE(test_metadata_leave_with_the_completion),
         CASE(test_metadata_are_found_in_what_comes),
