@@ -45,11 +45,17 @@ open_file(struct web_service *service, struct slice name, struct stat *info)
     return file;
 }
 
+bool
+web_gives_archive(const struct web_service *service)
+{
+    return cluster_keys(service->cluster) == NULL && opt_bool(service->options, "web.archive");
+}
+
 void
 web_archive(struct web_service *service, const struct web_request *request, struct web_reply *reply)
 {
     struct stat info;
-    if (cluster_keys(service->cluster) != NULL || !opt_bool(service->options, "web.archive")) {
+    if (!web_gives_archive(service)) {
         web_reply_error(reply, 403, "The archive is not served here.");
         return;
     }

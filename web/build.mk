@@ -4,8 +4,8 @@ web_OBJECTS += $(addprefix web/http/,accept.o body_spool.o form.o host.o compres
 	stream.o)
 web_OBJECTS += $(addprefix web/api/,answer.o answer_page.o find_text.o lookup.o mcp.o openapi.o reconcile.o \
 	reconcile_http.o reconcile_suggest.o sindice.o suggest.o)
-web_OBJECTS += $(addprefix web/pages/,archived.o document_page.o front_page.o identity_page.o page_terms.o ping_page.o query_page.o \
-	query_terms.o resource_page.o status_data.o status_figures.o status_page.o)
+web_OBJECTS += $(addprefix web/pages/,archived.o changes_page.o document_page.o front_page.o health.o identity_page.o page_terms.o ping_page.o query_page.o \
+	query_terms.o resource_page.o status_data.o status_figures.o status_history.o status_page.o status_recorder.o)
 web_OBJECTS += web/command.o web/inspect.o web/validate.o web/assets/assets.o
 # The program has the files inside.
 $(BUILD)/obj/web/assets/assets.o: $(filter-out %.c %.h %.md,$(wildcard web/assets/*))
@@ -14,5 +14,5 @@ web_OBJECTS += $(addprefix web/ping/,finding.o indexnow.o indexnow_http.o key_pr
 PROGRAMS += quadrille-web
 quadrille-web_OBJECTS := web/web_main.o
 test_ping_WRAPS := key_proof
-UNIT_TESTS += tests/unit/web/test_ping tests/unit/web/test_web tests/unit/web/test_web_query
+UNIT_TESTS += tests/unit/web/test_ping tests/unit/web/test_status tests/unit/web/test_web tests/unit/web/test_web_query
 FUZZERS += fuzz_ping fuzz_web

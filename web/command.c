@@ -26,7 +26,9 @@ struct host_turn {
     uint64_t rested_ms; /* monotonic: not before; UINT64_MAX: it is being asked */
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t clients[WEB_COMMAND_PLACES]; /* 0: the place is free */
+static uint64_t clients[WEB_COMMAND_PLACES];  /* 0: the place is free */
+static uint64_t began_ms[WEB_COMMAND_PLACES]; /* monotonic */
+static uint64_t usual_ms = 2000;              /* what commands took lately, about */
 static struct host_turn hosts[HOSTS];
 
 /* The host's place, else that of a host that has rested; NULL: the host has not. */
@@ -62,6 +64,7 @@ enter(uint64_t client, struct slice host, struct host_turn **turn, size_t *place
     }
     if (may) {
         clients[*place] = client;
+        began_ms[*place] = now_ms;
     }
     if (may && *turn != NULL) {
         snprintf((*turn)->name, sizeof(*turn)->name, "%.*s", SLICE_PRINT(host));
@@ -71,10 +74,42 @@ enter(uint64_t client, struct slice host, struct host_turn **turn, size_t *place
     return may;
 }
 
+static uint64_t
+left_of(uint64_t end_ms, uint64_t now_ms)
+{
+    return end_ms > now_ms ? end_ms - now_ms : 0;
+}
+
+/* In how many seconds who was refused may expect a place and a host that has rested; 1 at least. */
+static uint64_t
+seconds_to_wait(uint64_t client, struct slice host, uint64_t delay_ms)
+{
+    const uint64_t now_ms = clock_monotonic_ms();
+    uint64_t wait_ms = UINT64_MAX, own_ms = 0;
+    (void)pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < WEB_COMMAND_PLACES; i++) {
+        const uint64_t left_ms = clients[i] == 0 ? 0 : left_of(began_ms[i] + usual_ms, now_ms);
+        own_ms = clients[i] == client ? left_ms : own_ms;
+        wait_ms = left_ms < wait_ms ? left_ms : wait_ms;
+    }
+    wait_ms = own_ms > wait_ms ? own_ms : wait_ms;
+    for (size_t i = 0; i < HOSTS && host.length > 0; i++) {
+        if (slice_is(host, hosts[i].name)) {
+            const uint64_t rest_ms = hosts[i].rested_ms == UINT64_MAX
+                                         ? usual_ms + delay_ms
+                                         : left_of(hosts[i].rested_ms, now_ms);
+            wait_ms = rest_ms > wait_ms ? rest_ms : wait_ms;
+        }
+    }
+    (void)pthread_mutex_unlock(&lock);
+    return wait_ms / 1000 + 1;
+}
+
 static void
 leave(struct host_turn *turn, size_t place, uint64_t delay_ms)
 {
     (void)pthread_mutex_lock(&lock);
+    usual_ms = (3 * usual_ms + clock_monotonic_ms() - began_ms[place]) / 4;
     clients[place] = 0;
     if (turn != NULL) {
         turn->rested_ms = clock_monotonic_ms() + delay_ms;
@@ -322,13 +357,16 @@ bool
 web_command_run(struct web_service *service, const struct web_request *request,
                 const struct web_command *command, struct buf *out, struct web_reply *reply)
 {
+    const uint64_t delay_ms = opt_duration_ms(service->options, "fetch.delay");
     struct host_turn *turn;
     size_t place;
     if (!enter(web_client(request), command->host, &turn, &place)) {
         web_reply_error(reply, 429,
                         "You, or others with the same host, are being answered: try "
                         "again soon.");
-        web_reply_header(reply, "Retry-After", "2");
+        web_reply_header(
+            reply, "Retry-After", "%llu",
+            (unsigned long long)seconds_to_wait(web_client(request), command->host, delay_ms));
         return false;
     }
     struct web_query *query = web_query_take(service, request, reply);
@@ -337,7 +375,7 @@ web_command_run(struct web_service *service, const struct web_request *request,
         done = run(service, query, command, out, reply);
         web_query_give(service, query);
     }
-    leave(turn, place, opt_duration_ms(service->options, "fetch.delay"));
+    leave(turn, place, delay_ms);
     return done;
 }
 

@@ -46,8 +46,14 @@ read_request(const struct web_request *request, struct web_command *command,
     const char *uri = web_parameter(request, "uri", NULL);
     const char *type = web_parameter(request, "type", NULL);
     const char *document = web_parameter(request, "document", NULL);
+    const char *archived = web_parameter(request, "archived", NULL);
     size_t n = 2; /* behind --format */
     command->name = "inspect";
+    if (archived != NULL && archived[0] != '\0') {
+        command->arguments[n] = "--archived";
+        command->operand = archived;
+        return true;
+    }
     if (url != NULL && url[0] != '\0') {
         const struct slice text = slice_string(url);
         if (!slice_starts(text, SLICE("http://")) && !slice_starts(text, SLICE("https://"))) {
@@ -88,7 +94,13 @@ web_inspect(struct web_service *service, const struct web_request *request, stru
     const struct slice uri = slice_string(web_parameter(request, "uri", NULL));
     buf_init(&content, WEB_COMMAND_BYTES);
     reply->body.maximum = 2 * WEB_COMMAND_BYTES;
-    if (command.host.length == 0 && command.input.length == 0) {
+    const bool archived = command.operand != NULL && command.arguments[2] != NULL &&
+                          strcmp(command.arguments[2], "--archived") == 0;
+    if (archived && !web_gives_archive(service)) {
+        web_reply_error(reply, 403, "The archive is not served here.");
+        return;
+    }
+    if (!archived && command.host.length == 0 && command.input.length == 0) {
         if (request->method == WEB_POST || !format->page) {
             web_reply_error(reply, 400, "There must be url= or a document.");
         } else {

@@ -24,6 +24,12 @@ static const struct web_parameter_row document_page_parameters[] = {
     {"uri", WEB_VALUE_IRI, false, 0, "The URI of a document; a form without one."},
     {"format", WEB_VALUE_TEXT, false, 0, "html, or as of /sparql."},
     {0}};
+static const struct web_parameter_row history_parameters[] = {
+    {"span", WEB_VALUE_TEXT, false, 0, "hour, the usual one, day or month."}, {0}};
+static const struct web_parameter_row changes_parameters[] = {
+    {"uri", WEB_VALUE_IRI, true, 0, "The URI of a document."},
+    {"format", WEB_VALUE_TEXT, false, 0, "html or json, in place of Accept."},
+    {0}};
 static const struct web_parameter_row archived_parameters[] = {
     {"uri", WEB_VALUE_IRI, true, 0, "The URI of a document."},
     {"as", WEB_VALUE_TEXT, false, 0, "file: the body alone, to keep; else header and body."},
@@ -32,7 +38,8 @@ static const struct web_parameter_row terms_parameters[] = {
     {"q", WEB_VALUE_TEXT, false, 0, "A part of their IRIs or names; all when it is not said."},
     {0}};
 static const struct web_parameter_row identity_parameters[] = {
-    {"uri", WEB_VALUE_TEXT, false, 0, "An IRI, or a blank node as _:label; a form without one."},
+    {"uri", WEB_VALUE_TEXT, false, 0,
+     "An IRI, or a blank node as _:label; without one, what several share."},
     {"format", WEB_VALUE_TEXT, false, 0, "html or json, in place of Accept."},
     {0}};
 static const struct web_parameter_row validate_parameters[] = {
@@ -46,6 +53,7 @@ static const struct web_parameter_row report_parameters[] = {
     {0}};
 static const struct web_parameter_row inspect_parameters[] = {
     {"url", WEB_VALUE_IRI, false, 0, "What is fetched, politely; a form without it."},
+    {"archived", WEB_VALUE_IRI, false, 0, "What is taken out of the archive, as last fetched."},
     {"document", WEB_VALUE_TEXT, false, 0, "In a form, in place of url: the document."},
     {"uri", WEB_VALUE_IRI, false, 0, "The URI of a document that is not fetched."},
     {"type", WEB_VALUE_TEXT, false, 0, "Its Content-Type, where the body's is not meant."},
@@ -170,6 +178,8 @@ const struct web_route web_routes[] = {
     {"/status", WEB_GET, web_status, "status", "Where the crawl stands", NULL, "text/html", NULL},
     {"/status.json", WEB_GET, web_status_json, "status", "The same as JSON", NULL,
      "application/json", NULL},
+    {"/status/history", WEB_GET, web_status_history, "status", "Its figures over time",
+     history_parameters, "application/json", NULL},
     {"/metrics", WEB_GET, web_metrics, "status", "Figures for Prometheus", NULL, "text/plain",
      NULL},
     {"/health", WEB_GET, web_health, "status", "Whether the index answers", NULL,
@@ -241,6 +251,9 @@ const struct web_route web_routes[] = {
     {"/document", WEB_GET, web_document, "documents",
      "What a document says, how it came and what became of it", document_page_parameters,
      "text/html " GRAPH_TYPES, NULL},
+    {"/changes", WEB_GET, web_changes, "documents",
+     "What a document's last change added and removed", changes_parameters,
+     "text/html application/json", NULL},
     {"/archived", WEB_GET, web_archived, "documents", "What a document's server sent",
      archived_parameters, "text/plain application/octet-stream", NULL},
     {"/sparql/terms", WEB_GET, web_query_terms, "sparql",

@@ -12,6 +12,7 @@
 
 struct metastore_client;
 struct web_ping;
+struct status_recorder;
 
 struct web_service {
     const char *directory;
@@ -26,6 +27,7 @@ struct web_service {
     uint64_t result_most; /* bytes of a result that waits until it is whole */
     struct web_queries *queries;
     struct web_ping *ping; /* what publishers tell */
+    struct status_recorder *recorder;
 };
 
 enum status web_service_open(struct web_service **service, const char *directory,
@@ -75,9 +77,16 @@ bool web_has_token(const struct web_service *service, const struct web_request *
 struct web_ping *web_ping_open(struct web_service *service);
 void web_ping_close(struct web_ping *ping); /* NULL is allowed */
 
+/* Begins to take the samples of the status page, and answers /health (web/pages/). */
+struct status_recorder *status_recorder_open(struct web_service *service);
+void status_recorder_close(struct status_recorder *recorder); /* NULL is allowed */
+
 /* A client of the metadata store, to be closed. */
 enum status web_metastore_open(struct web_service *service, struct metastore_client **client,
                                struct reason *why);
+/* Whether what was archived is for everybody: not in a cluster with keys, nor with web.archive=no.
+ */
+bool web_gives_archive(const struct web_service *service);
 /* What the metadata store knows of a document, or of a host by its origin: the record with its key
  * (metastore/record.h; both buf_init'ed), or Turtle. NOT_FOUND: nothing. */
 enum status web_document_fields(struct web_service *service, struct slice uri, struct buf *key,
@@ -87,29 +96,31 @@ enum status web_document_record(struct web_service *service, struct slice uri, s
 
 extern const struct web_route web_routes[]; /* routes.c */
 
-web_handle web_archive;     /* bytes of this node's WARC files, with ranges */
-web_handle web_meta;        /* what is known of a URI or host, Turtle */
-web_handle web_sparql;      /* the SPARQL 1.1 protocol */
-web_handle web_graph;       /* the Graph Store Protocol */
-web_handle web_search;      /* keyword search */
-web_handle web_identity;    /* who is the same as a resource, and why */
-web_handle web_validate;    /* whether properties and classes can be looked up */
-web_handle web_report;      /* what was found on a site, and what to mend */
-web_handle web_inspect;     /* what is found in one document, without indexing it */
-web_handle web_resource;    /* what is said of a resource, and what links to it */
-web_handle web_suggest;     /* words that begin so */
-web_handle web_front;       /* where one begins */
-web_handle web_query_page;  /* a query, and its answer as a table */
-web_handle web_query_terms; /* names that complete a query */
-web_handle web_document;    /* a document: what it says, how it came, what became of it */
-web_handle web_ping_page;   /* where people tell of pages */
-web_handle web_archived;    /* what its server sent */
-web_handle web_void;        /* the index in numbers, Turtle */
-web_handle web_status;      /* where the crawl stands, a page */
-web_handle web_status_json; /* the same as JSON */
-web_handle web_metrics;     /* the same for Prometheus */
-web_handle web_health;      /* whether the parts answer */
-web_handle web_lookup;      /* who speaks of a URI, has a value, has words */
+web_handle web_archive;        /* bytes of this node's WARC files, with ranges */
+web_handle web_meta;           /* what is known of a URI or host, Turtle */
+web_handle web_sparql;         /* the SPARQL 1.1 protocol */
+web_handle web_graph;          /* the Graph Store Protocol */
+web_handle web_search;         /* keyword search */
+web_handle web_identity;       /* who is the same as a resource, and why */
+web_handle web_validate;       /* whether properties and classes can be looked up */
+web_handle web_report;         /* what was found on a site, and what to mend */
+web_handle web_inspect;        /* what is found in one document, without indexing it */
+web_handle web_resource;       /* what is said of a resource, and what links to it */
+web_handle web_suggest;        /* words that begin so */
+web_handle web_front;          /* where one begins */
+web_handle web_query_page;     /* a query, and its answer as a table */
+web_handle web_query_terms;    /* names that complete a query */
+web_handle web_document;       /* a document: what it says, how it came, what became of it */
+web_handle web_changes;        /* what its last change added and removed */
+web_handle web_ping_page;      /* where people tell of pages */
+web_handle web_archived;       /* what its server sent */
+web_handle web_void;           /* the index in numbers, Turtle */
+web_handle web_status;         /* where the crawl stands, a page */
+web_handle web_status_json;    /* the same as JSON */
+web_handle web_status_history; /* its figures over time */
+web_handle web_metrics;        /* the same for Prometheus */
+web_handle web_health;         /* whether the parts answer */
+web_handle web_lookup;         /* who speaks of a URI, has a value, has words */
 web_handle web_sindice_lookup, web_sindice_search2, web_sindice_search3, web_sindice_cache,
     web_sindice_live;
 web_handle web_reconcile, web_reconcile_manifest, web_reconcile_match, web_reconcile_extend,

@@ -248,6 +248,22 @@ print_changes(struct index_client *index, const struct index_follower *format, c
     return status;
 }
 
+static enum status
+print_last(struct index_client *index, const struct index_follower *format, const char *uri,
+           struct reason *why)
+{
+    struct buf out;
+    struct index_follower follower = *format;
+    buf_init(&out, TEXT_MAXIMUM);
+    follower.context = &out;
+    enum status status = index_last_change(index, slice_string(uri), 0, &follower, why);
+    if (status == STATUS_OK) {
+        status = write_out(&out, 1, why);
+    }
+    buf_release(&out);
+    return status;
+}
+
 int
 command_changes(int argc, char **argv)
 {
@@ -255,6 +271,7 @@ command_changes(int argc, char **argv)
     struct cli cli = {0};
     struct index_client *index = NULL;
     const char *since = NULL;
+    const char *last = NULL;
     const char *format = "nquads-patch";
     struct flag_list graphs = {0};
     struct index_follower follower;
@@ -271,12 +288,15 @@ command_changes(int argc, char **argv)
          "nquads-patch (the usual), rdf-patch or json."},
         {"json", 'j', FLAG_SWITCH, NULL, &json, "The same as --format json."},
         {"graph", 'g', FLAG_REPEATED, "URI", &graphs, "Only changes of this document; repeatable."},
+        {"last", 'l', FLAG_STRING, "URI", &last,
+         "What the last change of this document added and removed, and nothing else."},
         {"start", 0, FLAG_SWITCH, NULL, &start, "Prints the position of now, and nothing else."},
         {0},
     };
     const struct program program = {
         .name = "quadrille changes",
-        .synopsis = "--dir DIR [--since POSITION] [--follow] [--format FORMAT] [--graph URI]...",
+        .synopsis = "--dir DIR [--since POSITION] [--follow] [--format FORMAT] [--graph URI]... "
+                    "[--last URI]",
         .summary = "follow what changes in the index, for mirrors",
         .description =
             "Prints for each batch that the index committed which quads it removed and which it "
@@ -290,7 +310,8 @@ command_changes(int argc, char **argv)
             "up to the option index.changes; a follower that is further behind gets exit code 111 "
             "and must begin with a dump again. docs/CHANGE_FEED.md.",
         .examples = "quadrille dump --dir DIR --output mirror.nq --position mirror.position\n"
-                    "quadrille changes --dir DIR --since \"$(cat mirror.position)\" --follow",
+                    "quadrille changes --dir DIR --since \"$(cat mirror.position)\" --follow\n"
+                    "quadrille changes --dir DIR --last http://example.org/",
         .flags = flags,
     };
     struct reason why = {""};
@@ -300,6 +321,10 @@ command_changes(int argc, char **argv)
     }
     if (status == STATUS_OK && start && (follow || since != NULL || graphs.count > 0)) {
         status = status_fail(&why, STATUS_MISUSE, "--start stands alone");
+    }
+    if (status == STATUS_OK && last != NULL &&
+        (start || follow || since != NULL || graphs.count > 0)) {
+        status = status_fail(&why, STATUS_MISUSE, "--last stands alone");
     }
     if (status == STATUS_OK) {
         status = cli_open(&cli, &common, &why);
@@ -312,6 +337,8 @@ command_changes(int argc, char **argv)
     }
     if (status == STATUS_OK && start) {
         status = print_position(index, &why);
+    } else if (status == STATUS_OK && last != NULL) {
+        status = print_last(index, &follower, last, &why);
     } else if (status == STATUS_OK) {
         (void)signal(SIGINT, stop);
         (void)signal(SIGTERM, stop);

@@ -1,5 +1,8 @@
 /* quadrille identity: who is the same as a resource, why, and what an operator decides of it. */
+#include <jansson.h>
+
 #include "cli/shared/cli.h"
+#include "search/find.h"
 
 enum { TIMEOUT_SECONDS = 60 };
 
@@ -16,6 +19,43 @@ decide(struct index_client *index, const struct wishes *wishes, const struct ter
                                  : wishes->split ? INDEX_DECISION_SPLIT
                                                  : INDEX_DECISION_NONE,
                                  &terms[0], &terms[1], why);
+}
+
+static void
+print_member(const json_t *value, const char *name)
+{
+    printf("%s\t", json_string_value(json_object_get(value, name)));
+}
+
+/* Resources, property, value, one of the resources, why it is set aside; or JSON. */
+static enum status
+print_shared(struct index_client *index, bool as_json, struct reason *why)
+{
+    const struct find_access access = {.index = index, .timeout_ms = TIMEOUT_SECONDS * 1000};
+    json_t *shared;
+    TRY(find_shared_values(&access, &shared, why));
+    const json_t *values = json_object_get(shared, "values");
+    if (as_json) {
+        (void)json_dumpf(shared, stdout, JSON_INDENT(1));
+        (void)putchar('\n');
+    }
+    for (size_t i = 0; i < json_array_size(values) && !as_json; i++) {
+        const json_t *value = json_array_get(values, i);
+        const char *aside = json_string_value(json_object_get(value, "setAside"));
+        printf("%" JSON_INTEGER_FORMAT "\t",
+               json_integer_value(json_object_get(value, "resources")));
+        print_member(value, "property");
+        print_member(value, "value");
+        print_member(value, "one");
+        puts(aside != NULL ? aside : "");
+    }
+    if (json_array_size(values) == 0) {
+        fputs("quadrille identity: no value of an inverse functional property is shared\n", stderr);
+    } else if (json_is_true(json_object_get(shared, "more"))) {
+        fputs("quadrille identity: there are more\n", stderr);
+    }
+    json_decref(shared);
+    return STATUS_OK;
 }
 
 static enum status
@@ -44,6 +84,8 @@ answer(struct cli *cli, struct index_client **index, const struct cli_common *co
     }
     if (status == STATUS_OK && decides) {
         status = decide(*index, wishes, terms, why);
+    } else if (status == STATUS_OK && n == 0) {
+        status = print_shared(*index, wishes->json, why);
     } else if (status == STATUS_OK) {
         status = index_identity(*index, &terms[0], wishes->json, TIMEOUT_SECONDS * 1000,
                                 cli_print_piece, stdout, why);
@@ -71,7 +113,7 @@ command_identity(int argc, char **argv)
     };
     const struct program program = {
         .name = "quadrille identity",
-        .synopsis = "--dir DIR [--json] RESOURCE | --join|--split|--forget RESOURCE OTHER",
+        .synopsis = "--dir DIR [--json] [RESOURCE] | --join|--split|--forget RESOURCE OTHER",
         .summary = "say what is the same as a resource, and why",
         .description =
             "Prints what else the resource is called, and each reason: by which rule, property and "
@@ -80,6 +122,9 @@ command_identity(int argc, char **argv)
             "inverse functional, functional or of cardinality one, also by way of other properties "
             "and classes; each document is read by the ontologies of its own terms and by itself "
             "alone.\n\n"
+            "Without a RESOURCE it lists values of properties that a document calls inverse "
+            "functional and that several resources have: how many have it, property, value, one "
+            "of the resources, and why it is set aside (refused, shared) if it is.\n\n"
             "Values that identify nothing, or that too many have, are set aside and told. What "
             "you decide with --join and --split stands in the graph "
             "<urn:x-quadrille:query#decisions>. Queries find the same as GRAPH "
@@ -93,10 +138,11 @@ command_identity(int argc, char **argv)
     int n;
     enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
     const int decisions = wishes.join + wishes.split + wishes.forget;
-    if (status == STATUS_OK && (decisions > 1 || n != (decisions > 0 ? 2 : 1))) {
-        status = status_fail(&why, STATUS_MISUSE,
-                             "one resource is needed, or two with one of --join, --split and "
-                             "--forget; see --help");
+    if (status == STATUS_OK && (decisions > 1 || (decisions > 0 ? n != 2 : n > 1))) {
+        status =
+            status_fail(&why, STATUS_MISUSE,
+                        "one resource at most, or two with one of --join, --split and --forget; "
+                        "see --help");
     }
     if (status == STATUS_OK) {
         status = answer(&cli, &index, &common, &wishes, operands, n, &why);

@@ -10,6 +10,7 @@ struct inspect_flags {
     struct cli_common common;
     struct flag_list contexts;
     const char *uri, *content_type, *format;
+    bool archived;
 };
 
 static void
@@ -74,10 +75,15 @@ run(const struct inspect_flags *flags, const char *place, struct reason *why)
     struct opt_set *options = NULL;
     struct inspection inspection;
     const bool of_crawl = flags->common.directory != NULL;
-    const struct inspection_request request = {
-        .place = place, .uri = flags->uri, .content_type = flags->content_type};
+    const struct inspection_request request = {.place = place,
+                                               .archive = flags->archived ? &cli : NULL,
+                                               .uri = flags->uri,
+                                               .content_type = flags->content_type};
     enum status status = STATUS_OK;
-    if (of_crawl) {
+    if (flags->archived && (!of_crawl || flags->uri != NULL || flags->content_type != NULL)) {
+        status = status_fail(why, STATUS_MISUSE,
+                             "--archived needs --dir, and has no --uri and no --content-type");
+    } else if (of_crawl) {
         status = cli_open_reading(&cli, &flags->common, why);
     } else {
         status = config_load(NULL, &flags->common.assignments, &options, why);
@@ -112,13 +118,15 @@ command_inspect(int argc, char **argv)
          "The document's URI, when it is read from a file."},
         {"content-type", 0, FLAG_STRING, "TYPE", &inspecting.content_type,
          "What a server's Content-Type would say of the file."},
+        {"archived", 0, FLAG_SWITCH, NULL, &inspecting.archived,
+         "Takes what the crawl of --dir has archived of the URL, and fetches nothing."},
         {"context", 0, FLAG_REPEATED, "URL=FILE", &inspecting.contexts,
          "A document that this one needs, as of `quadrille transform`."},
         {0},
     };
     const struct program program = {
         .name = "quadrille inspect",
-        .synopsis = "[--dir DIR] [--format FORMAT] FILE|URL",
+        .synopsis = "[--dir DIR [--archived]] [--format FORMAT] FILE|URL",
         .summary = "look at one document: what is found in it, line by line, and what to mend",
         .description =
             "Detects and transforms FILE (- is standard input), or what URL answers, as a crawl "
@@ -126,9 +134,13 @@ command_inspect(int argc, char **argv)
             "with the transform and the line that it is from. Nothing is kept or indexed. A URL is "
             "asked for once, with the limits, addresses and manners of the fetch stage: robots.txt "
             "is obeyed. Of a document the first 8 MiB are looked at.\n\n"
-            "With --dir the options, transforms and contexts of that crawl are used.",
+            "With --dir the options, transforms and contexts of that crawl are used. With "
+            "--archived, "
+            "too, the document is the one that it last archived: this shows from which line each "
+            "statement in the index is.",
         .examples = "quadrille inspect https://example.org/\n"
                     "quadrille inspect --format html page.html >inspection.html\n"
+                    "quadrille inspect --dir DIR --archived https://example.org/\n"
                     "quadrille inspect --format ttl --uri http://example.org/ - <page.html",
         .flags = flags,
     };

@@ -45,6 +45,20 @@ assert found["setAside"] == found["undefined"] == [], found
 assert {r.get("ontology") for r in found["reasons"]} == {None, "<http://vocab.example/spec.ttl>"}, found
 assert {r["document"][8] for r in found["reasons"]} == {"a", "b", "c"}, found
 EOP
+# The values that several share, also of a property that only a stranger calls identifying; and one that is refused.
+echo '<http://e.example/1> <http://vocab.example/ns/mail> "n/a" .
+<http://e.example/2> <http://vocab.example/ns/mail> "n/a" .
+<http://e.example/3> <http://vocab.example/ns/mail> "n/a" .' >"$work/filler.nt"
+quadrille import --dir "$dir" "$work/filler.nt" >"$work/out" 2>&1 || fail "import: $(cat "$work/out")"
+quadrille identity --dir "$dir" >"$work/shared" || fail "what is shared"
+v=http://vocab.example/ns
+{
+    printf '3\t<%s/mail>\t"n/a"\t<http://e.example/1>\trefused\n' "$v"
+    printf '2\t<%s/mail>\t<mailto:x@a.example>\t<%s#x>\t\n' "$v" "$a"
+    printf '2\t<%s/name>\t"Ann"\t<%s#x>\t\n' "$v" "$a"
+} >"$work/expected"
+cmp "$work/expected" "$work/shared" || fail "what is shared: $(cat "$work/shared")"
+
 names=$(quadrille query --dir "$dir" --format tsv "SELECT ?n { GRAPH q:identity { <$a#x> owl:sameAs ?x }
     ?x <http://vocab.example/ns/name> ?n } ORDER BY ?n" | tail -n +2 | paste -sd ' ')
 [[ $names == '"Ann" "Ann" "Anne"' ]] || fail "the names of all: $names"

@@ -18,9 +18,10 @@ PORT, PROFILE, PICTURES = sys.argv[1:]
 SITE = f"http://127.0.0.1:{PORT}"
 BELA, HOSTILE = "http://people.example/bela.ttl", "http://hostile.example/thing.ttl"
 ENTER, TAB, DOWN, CONTROL, SPACE = "\ue007", "\ue004", "\ue015", "\ue009", " "
-PATIENCE = 600  # seconds, which only end what hangs
+PATIENCE = 120  # seconds for one condition or reply: what takes longer hangs
 GROUPED = "SELECT ?class (COUNT(*) AS ?n) { ?s a ?class } GROUP BY ?class ORDER BY DESC(?n) ?class LIMIT 10"
 PLACES = "SELECT ?place ?name ?lat ?long { ?place geo:lat ?lat ; geo:long ?long . OPTIONAL { ?place rdfs:label ?name } }"
+CLOSE = "SELECT ?x ?y { VALUES (?x ?y) { (9007199254740992 1) (9007199254740994 2) } }"  # neighbours among doubles
 CONSTRUCT = f"CONSTRUCT {{ ?s ?p ?o }} {{ GRAPH <{BELA}> {{ ?s ?p ?o }} }}"
 
 
@@ -45,6 +46,7 @@ PAGES = {
     "hostile-document": address("/document", uri=HOSTILE),
     "host": address("/document", uri="http://people.example"),
     "documents": "/document",
+    "changes": address("/changes", uri=HOSTILE),
     "identity": address("/identity", uri=BELA + "#me"),
     "inspect": "/inspect",
     "validate": address("/validate", uri="http://xmlns.com/foaf/0.1/name"),
@@ -217,6 +219,8 @@ def check_search(browser):
     browser.wait("the name", "document.querySelector('h1').textContent === 'Béla Szöllősi'")
     browser.click('table.statements a[href*="/document?uri="]')
     browser.wait("the document", "location.pathname === '/document' && document.querySelector('table.triples')")
+    browser.click('a[href^="/changes?uri="]')
+    browser.wait("what changed in it", "location.pathname === '/changes' && document.querySelector('table.triples')")
     browser.open(PAGES["resource"])
     browser.click('a[href^="/identity?uri="]')
     browser.wait("why it is the same", "document.body.innerText.includes('sameAs')")
@@ -246,6 +250,21 @@ def check_inspection(browser):
     browser.wait("what was found", "document.querySelector('main').innerText.includes('pasted <script>')")
     browser.picture("inspected")
     check_harmless(browser, "inspected")
+    browser.open(PAGES["document"])
+    browser.click('a[href^="/inspect?archived="]')
+    browser.wait("each statement with its line", "location.pathname === '/inspect' && /turtle.\\d/.test(document.body.innerText)")
+
+
+def check_validation(browser):
+    """From the page of a document to what its terms lack, and by the form to those of a property."""
+    browser.open(PAGES["document"])
+    browser.click('a[href^="/validate?uri="]')
+    browser.wait("the document's terms", "location.pathname === '/validate' && document.querySelector('main').innerText.includes('foaf')")
+    browser.picture("validated")
+    browser.run("document.querySelector('main input[name=uri]').value = arguments[0]", "http://xmlns.com/foaf/0.1/name")
+    browser.focus("main input[name=uri]")
+    browser.press(ENTER)
+    browser.wait("the property", "location.search.includes('foaf') && document.querySelector('main').innerText.includes('foaf/0.1/name')")
 
 
 def check_query(browser):
@@ -271,6 +290,8 @@ def check_query(browser):
     assert "view=graph" in shared and "foaf%3Aknows" in shared, shared
     browser.open(address("/sparql", query=PLACES, view="map"))
     browser.wait("places", "document.querySelectorAll('#view circle').length >= 2")
+    browser.open(address("/sparql", query=CLOSE, view="chart"))
+    browser.wait("a chart of close values", "document.querySelector('#view path.line')")
     browser.complaints()
     browser.open(address("/sparql", query="SELECT nonsense"))
     browser.wait("what is wrong", "document.querySelector('[role=alert]')?.textContent.length > 10")
@@ -297,6 +318,12 @@ def check_status(browser):
     browser.wait("plots", "document.querySelectorAll('#plots:not([hidden]) svg.drawing').length === 4")
     browser.wait("new figures", "document.getElementById('live') !== window.first")
     assert browser.run("return document.querySelectorAll('[data-stage]').length") == 5
+    # What was kept before the page was opened is drawn, too.
+    browser.wait("what was kept", "fetch('/status/history').then((reply) => reply.json()).then((told) => "
+                 "told.samples.some((sample) => sample[0] < performance.timeOrigin && sample[2] > 0))")
+    browser.click('button[data-span="day"]')
+    browser.wait("a day", "document.querySelector('[data-span=day]').getAttribute('aria-pressed') === 'true'")
+    browser.wait("plots of a day", "document.querySelectorAll('#plots svg.drawing path.line').length > 0")
     browser.width(1400, 1500)
     browser.picture("status-live")
 
@@ -317,8 +344,8 @@ def check_without_scripts(browser):
 def main():
     browser = Browser()
     try:
-        for check in (check_pages, check_dark, check_search, check_receipt, check_inspection, check_query, check_keyboard, check_status,
-                      check_without_scripts):
+        for check in (check_pages, check_dark, check_search, check_receipt, check_inspection, check_validation, check_query, check_keyboard,
+                      check_status, check_without_scripts):
             begin = time.monotonic()
             check(browser)
             complaints = browser.complaints()

@@ -179,6 +179,13 @@ has 'only the first 8388608 bytes'
 before=$(quadrille dump --dir "$work/one" | sha256sum)
 inspect http://shop.example/good/2.html >/dev/null || fail "inspect"
 [[ $(quadrille dump --dir "$work/one" | sha256sum) == "$before" ]] || fail "an inspection is indexed"
+quadrille inspect --dir "$work/one" --archived http://shop.example/broken.html >"$work/text" || fail "inspect --archived"
+has '^html/[0-9]+.1.<http://shop.example/broken.html> <http://purl.org/dc/terms/title> "Broken"'
+quadrille inspect --dir "$work/one" --archived http://shop.example/never >"$work/text" 2>&1 && fail "it is not archived"
+has 'http://shop.example/never'
+code=0
+quadrille inspect --archived http://shop.example/ >"$work/text" 2>&1 || code=$?
+[[ $code -eq 100 ]] || fail "whose archive?"
 
 # ---- properties and classes ----
 
@@ -382,6 +389,9 @@ page = ask("/validate?uri=use.example&format=html")
 assert "answers 404, since 20" in page and "Nothing to mend." in page, page
 found = json.loads(ask("/inspect?url=http://shop.example/broken.html&format=json"))
 assert found["document"]["findings"][0]["line"] == 6, found
+archived = json.loads(ask("/inspect?archived=http://shop.example/broken.html&format=json"))
+assert archived["statements"] == found["statements"] and archived["statements"][0]["line"] > 0, archived
+assert "/inspect?archived=http" in ask("/document?uri=http://shop.example/broken.html")
 P
 kill "$served"
 wait "$served" 2>/dev/null || true

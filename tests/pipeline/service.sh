@@ -21,5 +21,9 @@ done
 # The command line takes the same words.
 "$bin/quadrille" search --dir "$work/d" anna class:foaf:Person domain:a.example >"$work/lines" || fail "no search"
 [[ $(cut -f 2,5 "$work/lines") == $'"Anna Karenina"@en\t<http://a.example/anna>' ]] || fail "$(cat "$work/lines")"
+"$bin/quadrille" search --dir "$work/d" -- anna class:foaf:Person -lang:none >"$work/lines" || fail "no search without a tag"
+[[ $(cut -f 5 "$work/lines") == '<http://a.example/anna>' ]] || fail "$(cat "$work/lines")"
 "$bin/quadrille" search --dir "$work/d" anna date:soon >"$work/lines" 2>&1 && fail "that is no date"
 grep -q 'date:soon: a date is' "$work/lines" || fail "$(cat "$work/lines")"
+"$bin/quadrille" changes --dir "$work/d" --last http://d.example/diary >"$work/lines" || fail "no last change"
+[[ $(grep -c '^-<http://d.example/day>' "$work/lines") -eq 3 ]] && ! grep -q '^+' "$work/lines" || fail "$(cat "$work/lines")"

@@ -97,7 +97,8 @@ def check_filters():
             ("anna -domain:b.example", "", [anna]), ("anna predicate:dcterms:title", "", [people]),
             ("class:foaf:Person domain:b.example", "", [people]), ('"karenina anna"', "", []),
             ("anna -novel", "domain:b.example", [people]), ("anna date:2000..2001", "", []),
-            ("anna", "lang:en", [anna])):
+            ("anna", "lang:en", [anna]), ("anna lang:none", "", [people]),
+            ("anna -lang:none", "", [anna]), ("anna", "lang:none", [people]), ("anna", "-lang:none", [anna])):
         found = links(ask_json(query("/search", q=words, fq=filters, format="json")))
         assert sorted(found) == sorted(documents), (words, filters, found)
     for wrong in ("anna date:soon", "domain:b.example", "anna class:"):
@@ -105,7 +106,7 @@ def check_filters():
     reply = ask_json(query("/search", q="anna", format="json", facets=1, documents=1))
     facets = {name: {value["value"]: value["count"] for value in facet["values"]}
               for name, facet in reply["facets"].items()}
-    assert facets["domain"] == {"a.example": 1, "b.example": 1} and facets["lang"] == {"en": 1}, facets
+    assert facets["domain"] == {"a.example": 1, "b.example": 1} and facets["lang"] == {"en": 1, "none": 1}, facets
     assert facets["class"] == {FOAF + "Person": 2, "http://x.example/Book": 1}, facets
     assert facets["predicate"][FOAF + "name"] == 2, facets
     entry = {entry["link"]: entry for entry in reply["entries"]}[anna]
@@ -192,6 +193,24 @@ def check_documents():
     ask("/v3/cache?url=none", status=400)
 
 
+def check_changes():
+    graph = query("/graph", graph="http://d.example/diary")
+    turtle = '<http://d.example/day> <http://x.example/says> "%s" , "kept" , "two words <b>" .'
+    for said, status in (("old", 201), ("new", 204)):
+        ask(graph, "PUT", (turtle % said).encode(), status, Content_Type="text/turtle")
+    change = ask_json(query("/changes", uri="http://d.example/diary", format="json"))
+    quad = '<http://d.example/day> <http://x.example/says> "%s" <http://d.example/diary> .'
+    assert change["known"] is True and change["cut"] is False, change
+    assert change["added"] == [quad % "new"] and change["removed"] == [quad % "old"], change
+    assert change["addedTotal"] == change["removedTotal"] == 1 and change["changed"].endswith("Z"), change
+    ask(graph, "DELETE", status=204)
+    page = ask(query("/changes", uri="http://d.example/diary"), Accept="text/html")[0]
+    assert "removed 3" in page and "two words &lt;b&gt;" in page and "<h2>Added" not in page, page
+    ask(query("/changes", uri="http://d.example/none"), status=404)
+    ask("/changes", status=400)
+    ask(query("/changes", uri="http://d.example/diary", format="gif"), status=400)
+
+
 class Schemas:
     """The suites' JSON schemas, by python3-jsonschema where it is installed; else nothing is held against them."""
 
@@ -254,6 +273,8 @@ def check_reconciliation_02():
     queries["mail"] = {"properties": [{"pid": FOAF + "mbox", "v": "mailto:anna@a.example"}]}
     queries["both"] = {"query": "karenina, ANNA", "properties": [{"pid": "foaf:mbox", "v": ["mailto:anna@a.example"]}]}
     queries["none"] = {"query": "qwertzuiop"}
+    queries["error"] = {"query": "Kareninna", "type": FOAF + "Person"}
+    queries["errors"] = {"query": "Anna Karennina", "type": FOAF + "Person"}
     SCHEMAS.reconciliation("0.2", "reconciliation-query-batch", queries)
     body = urllib.parse.urlencode({"queries": json.dumps(queries)}).encode()
     answers = json.loads(ask("/reconcile", "POST", body)[0])
@@ -273,6 +294,10 @@ def check_reconciliation_02():
     both = answers["both"]["result"]
     assert both[0]["id"] == "http://a.example/anna#me" and both[0]["match"] and both[0]["score"] == 100, both
     assert answers["none"]["result"] == []
+    for name in "error", "errors":
+        found = answers[name]["result"]
+        assert found[0]["id"] == "http://a.example/anna#me" and 0 < found[0]["score"] < 90, (name, found)
+        assert not any(c["match"] for c in found), found
     again = ask_json(query("/reconcile", queries=json.dumps({"q": {"query": "number 3"}})))
     assert again["q"]["result"][0]["id"] == "http://c.example/3"
     extension = {"ids": ["http://a.example/anna#me", "http://c.example/none"],
@@ -426,6 +451,10 @@ def check_watching():
                  for name in re.findall(r"quadrille_[a-z_]+", target["expr"])}
     assert shown and shown <= set(names), shown - set(names)
     assert ask_json("/health")["status"] == "pass"
+    history = ask_json("/status/history?span=day")
+    assert history["seconds"] == 240 and history["figures"][:3] == ["time", "documents", "quads"], history
+    assert all(len(sample) == len(history["figures"]) == 14 for sample in history["samples"]), history
+    ask("/status/history?span=year", status=400)
 
 
 def check_description():
@@ -438,6 +467,17 @@ def check_description():
             required = {p["name"] for p in operation.get("parameters", []) if p["required"] and p["in"] == "query"}
             if method == "get" and required:
                 ask(path, status=400)
+
+
+def check_shared_values():
+    ontology = f"<{FOAF}mbox> a <http://www.w3.org/2002/07/owl#InverseFunctionalProperty> .".encode()
+    ask(query("/graph", graph="http://f.example/"), "PUT", ontology, 201, Content_Type="text/turtle")
+    found = ask_json("/identity?format=json")
+    shared = {value["value"]: value for value in found["values"]}
+    assert shared["<mailto:anna@a.example>"]["resources"] == 2 and not found["more"], found
+    assert shared["<mailto:anna@a.example>"]["property"] == f"<{FOAF}mbox>", found
+    page = ask("/identity", Accept="text/html")[0]
+    assert "<form" in page and "the evidence" in page, page
 
 
 def check_inspection():
@@ -463,7 +503,7 @@ def check_inspection():
     assert "address" in ask(query("/inspect", url=BASE + "/"), status=422)[0]
     # A host that was asked rests: fetch.delay is an hour here.
     reply = ask(query("/inspect", url=BASE + "/other"), status=429)
-    assert reply[1]["Retry-After"], reply
+    assert 3000 < int(reply[1]["Retry-After"]) <= 3601, reply[1]  # what is left of fetch.delay
     for url in "file:///etc/passwd", "--help", "/etc/passwd":
         ask(query("/inspect", url=url), status=400)
     ask(query("/inspect", url="http://a.example/"), status=403, Origin="http://evil.example")
@@ -489,8 +529,8 @@ def check_validation():
 def main():
     for graph, turtle in DOCUMENTS.items():
         ask(query("/graph", graph=graph), "PUT", turtle.encode(), 201, Content_Type="text/turtle")
-    checks = [check_lookup, check_spelling, check_filters, check_sindice, check_formats, check_resource, check_documents, check_reconciliation_02,
-              check_reconciliation_10, check_suggestions, check_mcp, check_watching, check_description, check_inspection, check_validation]
+    checks = [check_lookup, check_spelling, check_filters, check_sindice, check_formats, check_resource, check_documents, check_changes, check_reconciliation_02,
+              check_reconciliation_10, check_suggestions, check_mcp, check_watching, check_description, check_shared_values, check_inspection, check_validation]
     for check in checks:
         check()
     print(f"service: {len(checks)} contracts kept, {SCHEMAS.checked} replies held against schemas")

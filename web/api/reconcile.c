@@ -4,6 +4,7 @@
 
 #include "base/ascii.h"
 #include "base/url/url.h"
+#include "search/spelling.h"
 
 enum { TEXT_BYTES = 1 << 20, CANDIDATES = 50, WORDS = 64, CERTAIN = 90 };
 
@@ -63,6 +64,20 @@ words_of(struct slice text, struct slice words[WORDS])
     return count;
 }
 
+/* 1: the same word. One that differs by errors that a search bears counts in part, so that a name
+ * with an error in it is never a certain match. */
+static double
+word_likeness(struct slice a, struct slice b)
+{
+    static const double shares[] = {1, 0.75, 0.5};
+    const unsigned borne = spelling_errors_borne(a.length < b.length ? a.length : b.length);
+    if (slice_equal_nocase(a, b)) {
+        return 1;
+    }
+    const unsigned errors = borne > 0 ? spelling_distance(a, b, borne) : 1;
+    return errors <= borne ? shares[errors] : 0;
+}
+
 /* Of 100. */
 static double
 likeness(struct slice a, struct slice b)
@@ -70,27 +85,39 @@ likeness(struct slice a, struct slice b)
     struct slice left[WORDS], right[WORDS];
     const size_t n = words_of(a, left), m = words_of(b, right);
     bool used[WORDS] = {false};
-    size_t common = 0;
+    double common = 0;
     for (size_t i = 0; i < n; i++) {
+        size_t best = m;
+        double alike = 0;
         for (size_t k = 0; k < m; k++) {
-            if (!used[k] && slice_equal_nocase(left[i], right[k])) {
-                used[k] = true;
-                common++;
-                break;
-            }
+            const double other = used[k] ? 0 : word_likeness(left[i], right[k]);
+            best = other > alike ? k : best;
+            alike = other > alike ? other : alike;
+        }
+        if (best < m) {
+            used[best] = true;
+            common += alike;
         }
     }
-    return n + m > 0 ? 200.0 * (double)common / (double)(n + m) : 0;
+    return n + m > 0 ? 200.0 * common / (double)(n + m) : 0;
 }
+
+/* How a name is looked for, until something is found: by all of its words, by any, by all with the
+ * errors that a search bears. Words in quotation marks are searched for as they are. */
+static const struct way {
+    const char *between, *mark;
+} ways[] = {{" ", "\""}, {" OR ", "\""}, {" ", ""}};
 
 /* The words of a name, each by itself, so that signs in it mean nothing to the search. */
 static void
-search_text(struct slice name, const char *between, struct buf *out)
+search_text(struct slice name, const struct way *way, struct buf *out)
 {
     struct slice words[WORDS];
     const size_t count = words_of(name, words);
     for (size_t i = 0; i < count; i++) {
-        (void)buf_printf(out, "%s\"%.*s\"", i > 0 ? between : "", SLICE_PRINT(words[i]));
+        const char *mark = slice_is(words[i], "OR") ? "\"" : way->mark;
+        (void)buf_printf(out, "%s%s%.*s%s", i > 0 ? way->between : "", mark, SLICE_PRINT(words[i]),
+                         mark);
     }
 }
 
@@ -153,13 +180,13 @@ add_found(struct matching *matching, const struct find_request *request, struct 
 static enum status
 find_by_name(struct matching *matching, struct reason *why)
 {
-    static const char *const ways[] = {" ", " OR "};
     struct buf words;
     enum status status = STATUS_OK;
     buf_init(&words, TEXT_BYTES);
-    for (size_t i = 0; status == STATUS_OK && i < 2 && matching->count == 0; i++) {
+    for (size_t i = 0;
+         status == STATUS_OK && i < sizeof ways / sizeof *ways && matching->count == 0; i++) {
         buf_reset(&words);
-        search_text(matching->asked->name, ways[i], &words);
+        search_text(matching->asked->name, &ways[i], &words);
         const struct find_request request = {.text = buf_slice(&words),
                                              .filters = buf_slice(&matching->filters),
                                              .group = FIND_BY_RESOURCE};

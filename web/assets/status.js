@@ -1,10 +1,11 @@
 /* The page of the crawl's status: asks for it again and again, exchanges the parts that live unless somebody is about to
- * use it, and draws rates, queues and growth since the page was opened. */
+ * use it, and draws rates, queues and growth over the last hour, day or 30 days: what the service kept, then what is seen. */
 'use strict';
 (() => {
   const PERIOD = 2000, KEPT = 450, STAGES = ['fetch', 'detect', 'transform', 'index', 'extract'];
   const section = document.getElementById('plots'), plots = section.querySelector('.cards');
-  const samples = [];
+  const samples = []; /* seen since the page was opened */
+  let past = [], shown = samples; /* what the service kept; both */
 
   const number = (within, name) => {
     const cell = within?.querySelector(`[data-figure="${name}"]`);
@@ -18,24 +19,38 @@
     });
     if (samples.length > KEPT) samples.splice(1, 1); /* the first stays, the picture is of the whole time */
   };
+  const load = async (span) => {
+    try {
+      const kept = await (await fetch(`/status/history?span=${span}`)).json();
+      past = kept.samples.map(([at, documents, quads, seen, ...stages]) => ({
+        at, documents, quads, seen, done: stages.slice(0, STAGES.length), ready: stages.slice(STAGES.length),
+      }));
+      for (const button of section.querySelectorAll('[data-span]')) {
+        button.setAttribute('aria-pressed', button.dataset.span === span);
+      }
+      draw();
+    } catch { /* without the past there is the present */ }
+  };
   /* Since the sample some seconds before, so that the line does not jump. */
-  const rates = (value) => samples.flatMap((sample, i) => {
-    const before = samples[Math.max(0, i - 3)];
+  const rates = (value) => shown.flatMap((sample, i) => {
+    const before = shown[Math.max(0, i - 3)];
     return i > 0 && value(sample) !== null && value(before) !== null
       ? [[sample.at, Math.max(0, value(sample) - value(before)) / (sample.at - before.at) * 1000]] : [];
   });
-  const values = (value) => samples.flatMap((sample) => (value(sample) === null ? [] : [[sample.at, value(sample)]]));
+  const values = (value) => shown.flatMap((sample) => (value(sample) === null ? [] : [[sample.at, value(sample)]]));
   const plot = (title, names, series) => {
     const box = document.createElement('div'), head = document.createElement('h3');
-    const time = (at) => new Date(at).toLocaleTimeString('en-GB');
+    const long = shown[shown.length - 1].at - shown[0].at > 86400000;
+    const time = (at) => new Date(at)[long ? 'toLocaleDateString' : 'toLocaleTimeString']('en-GB');
     box.className = 'card';
     head.textContent = title;
-    box.append(head, views.lines(series.map((points) => ({ points })), { title, width: 460, height: 200, time, from: samples[0].at }));
+    box.append(head, views.lines(series.map((points) => ({ points })), { title, width: 460, height: 200, time, from: shown[0].at }));
     if (names.length > 1) box.append(views.legend(names));
     return box;
   };
   const draw = () => {
-    section.hidden = samples.length < 2;
+    shown = [...past.filter((sample) => sample.at < samples[0].at), ...samples];
+    section.hidden = shown.length < 2;
     if (section.hidden) return;
     plots.replaceChildren(
       plot('Done a second', STAGES, STAGES.map((_, i) => rates((sample) => sample.done[i]))),
@@ -61,5 +76,7 @@
     setTimeout(ask, document.hidden ? 5 * PERIOD : PERIOD);
   };
   take(document);
+  section.addEventListener('click', ({ target }) => { if (target.dataset.span) load(target.dataset.span); });
+  load('hour');
   setTimeout(ask, PERIOD);
 })();

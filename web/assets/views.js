@@ -56,8 +56,11 @@ const views = (() => {
     const raw = (high - low || 1) / count;
     const power = 10 ** Math.floor(Math.log10(raw));
     const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw);
-    const found = [];
-    for (let at = Math.ceil(low / step) * step; at <= high + step / 1e6; at += step) found.push(Number(at.toPrecision(12)));
+    const first = Math.ceil(low / step) * step, found = [];
+    for (let n = 0; n <= 2 * count && first + n * step <= high + step / 1e6; n++) { /* a sum may equal the last */
+      const at = first + n * step, short = Number(at.toPrecision(12)), place = Math.abs(short - at) < step / 1e6 ? short : at;
+      if (place !== found.at(-1)) found.push(place);
+    }
     return found;
   };
   const shown = new Intl.NumberFormat('en', { maximumSignificantDigits: 4, notation: 'compact' });
@@ -115,8 +118,8 @@ const views = (() => {
     const svg = drawing(width, height, options.title || 'Line chart');
     if (points.length === 0) return svg;
     const xs = points.map((point) => point[0]), ys = points.map((point) => point[1]);
-    const x_low = options.from ?? Math.min(...xs), x_high = options.to ?? Math.max(...xs);
-    const y_low = Math.min(options.zero === false ? Infinity : 0, ...ys), y_high = Math.max(...ys, y_low + (y_low === 0 ? 1 : 0));
+    const x_low = options.from ?? Math.min(...xs), x_high = Math.max(...xs);
+    const y_low = Math.min(0, ...ys), y_high = Math.max(...ys, y_low + (y_low === 0 ? 1 : 0));
     const x = (at) => left + (at - x_low) / (x_high - x_low || 1) * (width - left - right);
     const y = (at) => height - bottom - (at - y_low) / (y_high - y_low || 1) * (height - bottom - top);
     for (const at of steps(y_low, y_high, height > 250 ? 5 : 3)) {

@@ -54,7 +54,7 @@ web_archived(struct web_service *service, const struct web_request *request,
     const bool file = as != NULL && strcmp(as, "file") == 0;
     struct buf key, record;
     struct reason why = {""};
-    if (cluster_keys(service->cluster) != NULL || !opt_bool(service->options, "web.archive")) {
+    if (!web_gives_archive(service)) {
         web_reply_error(reply, 403, "The archive is not served here.");
         return;
     }

@@ -324,7 +324,11 @@ put_page(struct buf *out, struct slice uri, struct slice key, struct slice recor
     }
     put_link(out, "/resource?uri=", uri, "what is said of it");
     (void)buf_append_string(out, " · ");
+    put_link(out, "/changes?uri=", uri, "what changed last");
+    (void)buf_append_string(out, " · ");
     put_link(out, "/inspect?url=", uri, "inspect it as it is now");
+    (void)buf_append_string(out, " · ");
+    put_link(out, "/inspect?archived=", uri, "line by line, as it is archived");
     (void)buf_append_string(out, " · ");
     put_link(out, "/validate?uri=", uri, "validate it");
     (void)buf_append_string(out, " · ");

@@ -4,6 +4,7 @@
 #include <jansson.h>
 
 #include "base/url/url.h"
+#include "search/find.h"
 #include "web/html.h"
 #include "web/http/accept.h"
 #include "web/pages/page_terms.h"
@@ -134,9 +135,64 @@ identity_put_members(struct web_service *service, struct web_query *query, struc
     buf_release(&text);
 }
 
+/* ---- what several share ---- */
+
+static enum status
+read_shared(struct web_service *service, struct web_query *query, json_t **shared,
+            struct reason *why)
+{
+    struct index_client *client;
+    *shared = NULL;
+    TRY(web_index_take(service, &client, why));
+    const struct find_access access = {
+        .index = client,
+        .timeout_ms = (uint32_t)opt_duration_ms(service->options, "web.query_timeout"),
+        .asker = query->client};
+    index_client_manner(client, INDEX_PARTIAL_ERROR, &query->cancelled);
+    const enum status status = find_shared_values(&access, shared, why);
+    index_client_manner(client, INDEX_PARTIAL_ERROR, NULL);
+    web_index_give(service, client, status == STATUS_OK);
+    return web_query_status(query, status, why);
+}
+
+static void
+put_shared(struct buf *out, const json_t *shared)
+{
+    const json_t *values = json_object_get(shared, "values");
+    (void)buf_append_string(
+        out, "<h2>Values that several share</h2>\n<p>Of properties that a document calls inverse "
+             "functional. Whether one identifies, and why or why not, is told with each resource."
+             "</p>\n<div class=\"wide\"><table><thead><tr><th scope=\"col\">Property</th>"
+             "<th scope=\"col\">Value</th><th scope=\"col\">Resources</th>"
+             "<th scope=\"col\">Why</th></tr></thead><tbody>\n");
+    for (size_t i = 0; i < json_array_size(values); i++) {
+        const json_t *value = json_array_get(values, i);
+        const struct slice one = text_of(json_object_get(value, "one"));
+        const struct slice aside = text_of(json_object_get(value, "setAside"));
+        const bool iri = slice_starts(one, SLICE("<"));
+        (void)buf_append_string(out, "<tr><td>");
+        put_term(out, json_object_get(value, "property"));
+        (void)buf_append_string(out, "</td><td>");
+        put_term(out, json_object_get(value, "value"));
+        (void)buf_append_string(out, "</td><td>");
+        page_number(out, (uint64_t)json_integer_value(json_object_get(value, "resources")));
+        (void)buf_append_string(out, "</td><td><a href=\"/identity?uri=");
+        url_append_value(out, iri ? slice_of(one.at + 1, one.length - 2) : one);
+        (void)buf_append_string(out, aside.length == 0 ? "\">the evidence</a>"
+                                     : slice_is(aside, "refused")
+                                         ? "\">set aside: it identifies nothing</a>"
+                                         : "\">set aside: too many share it</a>");
+        (void)buf_append_string(out, "</td></tr>\n");
+    }
+    (void)buf_append_string(out, "</tbody></table></div>\n");
+    if (json_is_true(json_object_get(shared, "more"))) {
+        (void)buf_append_string(out, "<p class=\"note\">There are more.</p>\n");
+    }
+}
+
 /* answer: as text, for what is said beside the tables; json: the same. */
 static void
-page(struct buf *out, struct slice uri, struct slice text, struct slice json)
+page(struct buf *out, struct slice uri, struct slice text, struct slice json, const json_t *shared)
 {
     html_begin(out, "Who is the same", slice_of(NULL, 0));
     (void)buf_append_string(
@@ -162,7 +218,38 @@ page(struct buf *out, struct slice uri, struct slice text, struct slice json)
         (void)buf_append_string(out, "\">The same as JSON</a></p>\n");
         json_decref(answer);
     }
+    if (json_array_size(json_object_get(shared, "values")) > 0) {
+        put_shared(out, shared);
+    } else if (json_object_get(shared, "failure") != NULL) {
+        (void)buf_append_string(out, "<p class=\"note\">What several share is not known: ");
+        html_text(out, text_of(json_object_get(shared, "failure")));
+        (void)buf_append_string(out, "</p>\n");
+    }
     html_end(out);
+}
+
+/* Without a resource: what several share, and a form. */
+static void
+answer_shared(struct web_service *service, struct web_query *query, bool as_json,
+              struct web_reply *reply)
+{
+    const struct slice none = {NULL, 0};
+    json_t *shared;
+    struct reason why = {""};
+    const enum status status = read_shared(service, query, &shared, &why);
+    reply->body.maximum = 2 * ANSWER_BYTES;
+    if (status != STATUS_OK && as_json) {
+        web_reply_failure(reply, status, &why);
+    } else if (as_json) {
+        char *text = json_dumps(shared, JSON_INDENT(1));
+        reply->content_type = "application/json";
+        (void)buf_append_string(&reply->body, text != NULL ? text : "{}");
+        free(text);
+    } else {
+        shared = status == STATUS_OK ? shared : json_pack("{s:s}", "failure", why.text);
+        page(&reply->body, none, none, none, shared);
+    }
+    json_decref(shared);
 }
 
 void
@@ -178,12 +265,13 @@ web_identity(struct web_service *service, const struct web_request *request,
     struct reason why = {""};
     struct buf answer, words;
     buf_init(&answer, ANSWER_BYTES);
-    if (uri.length == 0) {
-        page(&reply->body, uri, uri, uri);
-        return;
-    }
     struct web_query *query = web_query_take(service, request, reply);
     if (query == NULL) {
+        return;
+    }
+    if (uri.length == 0) {
+        answer_shared(service, query, json, reply);
+        web_query_give(service, query);
         return;
     }
     buf_init(&words, ANSWER_BYTES);
@@ -198,7 +286,7 @@ web_identity(struct web_service *service, const struct web_request *request,
         reply->content_type = "application/json";
         (void)buf_append_slice(&reply->body, buf_slice(&answer));
     } else {
-        page(&reply->body, uri, buf_slice(&words), buf_slice(&answer));
+        page(&reply->body, uri, buf_slice(&words), buf_slice(&answer), NULL);
     }
     buf_release(&words);
     buf_release(&answer);

@@ -295,7 +295,8 @@ put_speakers(struct web_service *service, struct web_query *query, const struct 
         found.count > 0) {
         (void)buf_append_string(out,
                                 "<h2>Who speaks of it</h2>\n<div class=\"wide\"><table><thead><tr>"
-                                "<th scope=\"col\">Document</th><th scope=\"col\">Fetched</th>"
+                                "<th scope=\"col\">Document</th><th scope=\"col\">Lines</th>"
+                                "<th scope=\"col\">Fetched</th>"
                                 "<th scope=\"col\">Read by</th></tr></thead><tbody>\n");
         for (size_t i = 0; i < found.count; i++) {
             const struct statement *row = &found.rows[i];
@@ -304,7 +305,9 @@ put_speakers(struct web_service *service, struct web_query *query, const struct 
             } else {
                 (void)buf_append_string(out, i > 0 ? "</td></tr>\n<tr><td>" : "<tr><td>");
                 page_document_link(out, row->document.value);
-                (void)buf_append_string(out, "</td><td>");
+                (void)buf_append_string(out, "</td><td><a href=\"/inspect?archived=");
+                url_append_value(out, row->document.value);
+                (void)buf_append_string(out, "\">line by line</a></td><td>");
                 html_text(out, slice_of(row->property.value.at, row->property.value.length < 19
                                                                     ? row->property.value.length
                                                                     : 19));

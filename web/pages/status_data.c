@@ -223,19 +223,3 @@ web_metrics(struct web_service *service, const struct web_request *request, stru
     }
     reply->content_type = "text/plain; version=0.0.4; charset=utf-8";
 }
-
-/* The service is well when its index answers: without a queue nothing is crawled, but all is found.
- */
-void
-web_health(struct web_service *service, const struct web_request *request, struct web_reply *reply)
-{
-    struct status_now figures;
-    (void)request;
-    status_take(service, false, &figures);
-    reply->content_type = "application/json";
-    reply->status = figures.has_index ? 200 : 503;
-    (void)buf_printf(&reply->body, "{\"status\":\"%s\",\"index\":%s,\"queue\":%s}\n",
-                     figures.has_index ? "pass" : "fail", figures.has_index ? "true" : "false",
-                     figures.has_queue ? "true" : "false");
-    status_release(&figures);
-}

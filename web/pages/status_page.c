@@ -1,5 +1,5 @@
 /* Where the crawl stands, for people. The page loads itself anew where there are no scripts; with
- * them assets/status.js exchanges the parts that live, and draws what happened since it was opened.
+ * them assets/status.js exchanges the parts that live, and draws its figures over time.
  */
 #include <stdio.h>
 
@@ -166,8 +166,14 @@ web_status(struct web_service *service, const struct web_request *request, struc
     if (now.has_queue) {
         put_stages(out, &now);
     }
-    (void)buf_append_string(out, "</div>\n<section id=\"plots\" hidden><h2>Since this page was "
-                                 "opened</h2><div class=\"cards broad\"></div></section>\n"
+    (void)buf_append_string(out, "</div>\n<section id=\"plots\" hidden><h2>Over time</h2>"
+                                 "<p class=\"row\"><button class=\"plain\" data-span=\"hour\" "
+                                 "aria-pressed=\"true\">An hour</button>"
+                                 "<button class=\"plain\" data-span=\"day\" "
+                                 "aria-pressed=\"false\">A day</button>"
+                                 "<button class=\"plain\" data-span=\"month\" "
+                                 "aria-pressed=\"false\">30 days</button></p>"
+                                 "<div class=\"cards broad\"></div></section>\n"
                                  "<div id=\"live-hosts\" class=\"live\">\n");
     if (now.has_queue) {
         put_outcomes(out, &now);

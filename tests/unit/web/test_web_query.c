@@ -50,6 +50,8 @@ static _Thread_local const atomic_bool *asked_cancel; /* of this thread's client
 static enum index_partial with_partial, searched_with;
 static char with_graphs[64]; /* of the last update */
 
+static bool list_is_late; /* of the values that several share */
+
 enum { LONG_PIECES = 3000, PIECE_BYTES = 1024 };
 
 enum status
@@ -60,7 +62,13 @@ index_query(struct index_client *client, struct slice sparql, const char *format
     (void)client;
     static const char filler[PIECE_BYTES] = {'x'};
     char said[256];
-    if (slice_find_slice(sparql, SLICE(" VALUES ")) < sparql.length) { /* what lookups ask */
+    if (list_is_late &&
+        slice_find_slice(sparql, SLICE("InverseFunctionalProperty")) < sparql.length) {
+        return status_fail(why, STATUS_TIMEOUT, "too slow <b>");
+    }
+    /* What lookups ask, and the list of values that several share. */
+    if (slice_find_slice(sparql, SLICE(" VALUES ")) < sparql.length ||
+        slice_find_slice(sparql, SLICE("InverseFunctionalProperty")) < sparql.length) {
         return piece(context, SLICE("{\"results\": {\"bindings\": []}}"), why);
     }
     if (slice_find_slice(sparql, SLICE("bad")) < sparql.length) {
@@ -248,6 +256,30 @@ index_void(struct index_client *client, const struct index_void_options *void_op
 {
     (void)client, (void)void_options, (void)why;
     buf_append_string(turtle, "[] a <http://rdfs.org/ns/void#Dataset> .\n");
+    return STATUS_OK;
+}
+
+enum { QUADS_ADDED = 600 };
+
+/* Of "none" nothing is known, of "old" no more; else something was removed and much added. */
+enum status
+index_last_change(struct index_client *client, struct slice uri, uint32_t timeout_ms,
+                  const struct index_follower *follower, struct reason *why)
+{
+    const struct index_changes_begin begin = {.wall_ms = 1795435200123};
+    char line[100];
+    (void)client, (void)timeout_ms;
+    if (slice_is(uri, "http://none/") || slice_is(uri, "http://old/")) {
+        return slice_is(uri, "http://none/") ? status_fail(why, STATUS_NOT_FOUND, "not known")
+                                             : status_fail(why, STATUS_STALE, "<i>no longer kept");
+    }
+    TRY(follower->begin(follower->context, &begin, why));
+    TRY(follower->document(follower->context, uri, 7, why));
+    TRY(follower->quad(follower->context, true, SLICE("<s:> <p:> \"<b> c\" <http://d/> ."), why));
+    for (int i = 0; i < QUADS_ADDED; i++) {
+        snprintf(line, sizeof line, "<s:> <p:> \"added %d\" <http://d/> .", i);
+        TRY(follower->quad(follower->context, false, slice_string(line), why));
+    }
     return STATUS_OK;
 }
 
@@ -720,6 +752,12 @@ test_identity(void **state)
     (void)state;
     assert_int_equal(ask("/identity", "text/html", NULL, NULL), 200);
     assert_null(strstr(reply.data, "<pre>"));
+    list_is_late = true;
+    assert_int_equal(ask("/identity", "text/html", NULL, NULL), 200);
+    assert_non_null(strstr(reply.data, "<form"));
+    assert_non_null(strstr(reply.data, "is not known: too slow &lt;b&gt;"));
+    assert_int_equal(ask("/identity?format=json", "text/html", NULL, NULL), 504);
+    list_is_late = false;
     assert_int_equal(ask("/identity?uri=urn:a%26b", "text/html", NULL, NULL), 200);
     assert_non_null(strstr(reply.data, "<pre>text IRI &lt;urn:a&amp;b&gt; bounded</pre>"));
     assert_non_null(strstr(reply.data, "uri=urn%3Aa%26b\">The same as JSON"));
@@ -768,6 +806,32 @@ test_query_page(void **state)
     assert_string_equal(reply_type, "text/csv");
 }
 
+static void
+test_last_change(void **state)
+{
+    (void)state;
+    assert_int_equal(ask("/changes?uri=http://d/&format=json", "*/*", NULL, NULL), 200);
+    const char *begin = "{\"document\": \"http://d/\", \"known\": true, \"changed\": "
+                        "\"2026-11-23T12:00:00.123Z\", \"generation\": 7, \"addedTotal\": 600, "
+                        "\"added\": [\"<s:> <p:> \\\"added 0\\\" <http://d/> .\", ";
+    assert_memory_equal(reply.data, begin, strlen(begin));
+    assert_non_null(strstr(reply.data, "added 499"));
+    assert_null(strstr(reply.data, "added 500"));
+    assert_non_null(strstr(reply.data, "\"removedTotal\": 1, \"removed\": [\"<s:> <p:> "
+                                       "\\\"<b> c\\\" <http://d/> .\"], \"cut\": true}"));
+    assert_int_equal(ask("/changes?uri=http://d/", "text/html", NULL, NULL), 200);
+    assert_non_null(strstr(reply.data, "added 600 statements and removed 1"));
+    assert_non_null(strstr(reply.data, "There are 100 more."));
+    assert_non_null(strstr(reply.data, "&lt;b&gt; c"));
+    assert_int_equal(ask("/changes?uri=http://old/&format=json", "*/*", NULL, NULL), 200);
+    assert_string_equal(reply.data, "{\"document\": \"http://old/\", \"known\": false, "
+                                    "\"reason\": \"<i>no longer kept\"}\n");
+    assert_int_equal(ask("/changes?uri=http://old/", "text/html", NULL, NULL), 200);
+    assert_non_null(strstr(reply.data, "is not known: &lt;i&gt;no longer kept."));
+    assert_int_equal(ask("/changes?uri=http://none/", "*/*", NULL, NULL), 404);
+    assert_int_equal(ask("/changes?uri=http://d/&format=gif", "*/*", NULL, NULL), 400);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
@@ -784,6 +848,7 @@ main(void)
                                        cmocka_unit_test(test_who_makes_way),
                                        TEST(test_search),
                                        TEST(test_query_page),
+                                       TEST(test_last_change),
                                        TEST(test_identity)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
