@@ -74,7 +74,7 @@ unsanitized := $(filter-out $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)
 archives_of_group = -Wl,--start-group $(filter $(support),$^) $(archives) -Wl,--end-group
 sources   = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
-.PHONY: FORCE all help run check check-cluster check-packages deb bench conformance install asan ubsan fuzz fuzz-build clean format lint sample \
+.PHONY: FORCE all help run check check-cluster check-packages deb bench conformance coverage install asan ubsan fuzz fuzz-build clean format lint sample \
 	tests units warnings fuzzers suites benches man print-tests print-fuzzers print-suites
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -103,6 +103,7 @@ help:
 	@echo 'make conformance  the W3C and other suites, one row each'
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
 	@echo 'make deb          a Debian package; make check-packages tries it in a bare Debian 12'
+	@echo 'make coverage     lines that the unit tests run, by folder; FOLDER=stages for some'
 	@echo 'make asan ubsan fuzz format lint sample clean'
 
 # V=1 prints whole commands.
@@ -227,6 +228,12 @@ conformance:
 	@deploy/install-deps
 	$(make_now) all suites
 	@tests/conformance/run $(BUILD)/conformance $(suites)
+
+# Built apart, unoptimized, so that a line is a line; programs, too, since lines that are in no test count as not run.
+coverage:
+	@deploy/install-deps
+	$(make_now) BUILD=build/coverage CFLAGS='-O0 -g --coverage' all units
+	@tests/coverage $(FOLDER)
 
 asan:
 	$(MAKE) BUILD=build/asan SANITIZE=address,undefined CFLAGS='-g' all tests

@@ -21,7 +21,8 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages/test_fetch_credentials tests/unit/stages/test_fetch_ftp tests/unit/stages/test_fetch_http \
 	tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_pace tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
-	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages/test_stage_pace tests/unit/stages/test_worker
+	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages/test_stage_pace tests/unit/stages/test_worker \
+	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_refused_sitemaps
 test_content_WRAPS := archive_link_open archive_link_close archive_link_read archive_link_read_ranges warc_read_member \
 	stage_waiting cluster_keys cluster_self cluster_find cluster_node cluster_node_count
 test_resources_WRAPS := metastore_get content_read clock_monotonic_ms clock_wall_ms
@@ -45,6 +46,12 @@ test_slice_job_PARTS := stages/fetch/slice.o
 test_slice_job_WRAPS := stage_release stage_set_lane_rest stage_timer stage_directory stage_options stage_assignments \
 	stage_metastore opt_integer metastore_get hosts_find clock_wall_ms fork waitpid \
 	settings_pass execv
+test_refused_sitemaps_PARTS := stages/fetch/refused_sitemaps.o
+test_refused_sitemaps_WRAPS := stage_put_off stage_metastore metastore_get content_read
+test_host_plan_PARTS := tests/unit/stages_fetch/host_plans.o stages/fetch/plan_decide.o stages/fetch/plan_read.o
+test_host_plan_WRAPS := stage_release stage_output stage_put_meta stage_directory stage_cluster stage_metastore \
+	scope_allows hosts_find host_set_cover clock_wall_ms content_open content_close_files content_read metastore_get \
+	fetch_parser_submit parsed_description_decode
 test_fetch_ftp_WRAPS := fetch_http_forget
 test_fetch_http_PARTS := tests/unit/stages/fetch_addresses.o
 test_fetch_stage_PARTS := tests/unit/fetch_web.o
