@@ -429,8 +429,12 @@ test_ends(void **state)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
+    int exit_code;
+    if (metastore_fixture_serves(argc, argv, &exit_code)) {
+        return exit_code;
+    }
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_says_what_turtle_says),
                                        cmocka_unit_test(test_one_record),
                                        cmocka_unit_test(test_backwards),

@@ -641,8 +641,12 @@ test_epoch_grows_and_a_second_owner_is_refused(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
-main(void)
+main(int argc, char **argv)
 {
+    int exit_code;
+    if (metastore_fixture_serves(argc, argv, &exit_code)) {
+        return exit_code;
+    }
     const struct CMUnitTest tests[] = {
         TEST(test_put_get_restart),
         TEST(test_batches),
