@@ -271,7 +271,16 @@ fill(struct quads_scan *scan, unsigned blocks, struct reason *why)
     return status;
 }
 
-/* Places are moved by code of its own for the orders of long scans. */
+/* The quad whose places stand at these places of a row, which the compiler knows: places that are
+ * looked up one by one take a third of a long scan's time. */
+static inline struct quad_oids
+picked(const struct row *row, int subject, int predicate, int object, int graph)
+{
+    const oid *place = row->place;
+    return (struct quad_oids){place[subject], place[predicate], place[object], place[graph]};
+}
+
+/* Code of its own for the orders of long scans. */
 static void
 copy_quads(enum quad_order order, const struct row *rows, size_t count, struct quad_oids *quads)
 {
@@ -281,12 +290,12 @@ copy_quads(enum quad_order order, const struct row *rows, size_t count, struct q
         break;
     case ORDER_POCS:
         for (size_t i = 0; i < count; i++) {
-            quads[i] = row_quad(&rows[i], ORDER_POCS);
+            quads[i] = picked(&rows[i], 3, 0, 1, 2);
         }
         break;
     case ORDER_OSPC:
         for (size_t i = 0; i < count; i++) {
-            quads[i] = row_quad(&rows[i], ORDER_OSPC);
+            quads[i] = picked(&rows[i], 1, 2, 0, 3);
         }
         break;
     default:
