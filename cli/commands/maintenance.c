@@ -178,7 +178,7 @@ back_up_all(const struct cli *cli, struct index_client *index, const char *folde
     for (size_t i = 0; i < places; i++) {
         char place[CLI_PLACE_SIZE], name[32], path[PATH_SIZE];
         cli_scope_place(cli, i, place);
-        snprintf(name, sizeof name, "share-%zu", i);
+        snprintf(name, sizeof name, "share-%zu", cli_share_number(cli, i));
         TRY(join_path(path, folder, name, why));
         TRY(make_folder(path, why));
         TRY(back_up_into(place, index, i * (partitions / places), partitions / places, path, bytes,

@@ -76,6 +76,19 @@ prints '^1 .* forgotten$' cluster status || fail "status: $(cluster status)"
 cluster forget 1 >"$work/forget.out" || fail "forget again: $(cat "$work/forget.out")"
 grep -q ' 0 jobs that waited' "$work/forget.out" || fail "forget again: $(cat "$work/forget.out")"
 
+# A backup names the shares by their own numbers, also those behind the one that is given up.
+"$bin/quadrille" backup --dir "$ROOT" "$work/saved" >/dev/null || fail "backup after a share was given up"
+[[ $(cd "$work/saved" && echo share-*) == "share-0 share-2" ]] || fail "the backup has $(ls "$work/saved")"
+for share in 0 2; do
+    "$bin/quadrille" restore --dir "$work/restored-$share" "$work/saved/share-$share" >"$work/restore.out" 2>&1 ||
+        fail "restore of share $share: $(cat "$work/restore.out")"
+    "$bin/quadrille" dump --dir "$work/restored-$share" --output "$work/restored-$share.nq" || fail "dump of restored share $share"
+    grep -q "^cluster.node = share-$share\$" "$work/restored-$share/quadrille.conf" ||
+        fail "share $share was restored with $(grep cluster.node "$work/restored-$share/quadrille.conf")"
+done
+LC_ALL=C sort "$work"/restored-*.nq >"$work/restored.nq"
+same "$work/two.nq" "$work/restored.nq" "shares that were restored from a backup"
+
 # By force also one that has an owner, who ends its processes first.
 cluster forget 0 --force >"$work/forget.out" || fail "forget by force: $(cat "$work/forget.out")"
 prints '^0 .* forgotten$' cluster status || fail "status: $(cluster status)"
