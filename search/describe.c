@@ -58,7 +58,7 @@ describe(const struct find_access *access, struct find_results *results, struct 
     }
     const enum status status =
         index_describe(access->index, resources, count, predicates, FIND_LABEL_PROPERTIES + 1,
-                       &results->arena, note, &describing, why);
+                       access->timeout_ms, &results->arena, note, &describing, why);
     free(resources);
     free(describing.entries);
     free(describing.ranks);

@@ -36,6 +36,16 @@ find_is_label(struct slice predicate)
 
 /* ---- statements ---- */
 
+static unsigned
+band_of(const struct find_request *request, size_t row)
+{
+    unsigned band = 0;
+    for (size_t end = request->band; end > 0 && row >= end; end *= FIND_BAND_GROWTH) {
+        band++;
+    }
+    return band;
+}
+
 static enum status
 take_statement(void *context, const struct index_statement *statement, struct reason *why)
 {
@@ -46,8 +56,12 @@ take_statement(void *context, const struct index_statement *statement, struct re
         run->full = true;
         return STATUS_OK;
     }
-    results->rows[results->row_count++] =
-        (struct find_row){.quad = statement->quad, .score = statement->score, .same = run->same};
+    results->rows[results->row_count] =
+        (struct find_row){.quad = statement->quad,
+                          .score = statement->score,
+                          .band = band_of(run->request, results->row_count),
+                          .same = run->same};
+    results->row_count++;
     return STATUS_OK;
 }
 
@@ -56,7 +70,8 @@ search_words(struct find_run *run, struct slice words, struct reason *why)
 {
     const struct find_weights *weights =
         run->request->weights != NULL ? run->request->weights : &find_usual_weights;
-    const struct index_find find = {.words = words, .limit = (uint32_t)run->most + 1};
+    const struct index_find find = {
+        .words = words, .limit = (uint32_t)run->most + 1, .timeout_ms = run->access->timeout_ms};
     struct find_results *results = run->results;
     const size_t first = results->row_count;
     const enum status status =
@@ -72,8 +87,10 @@ search_words(struct find_run *run, struct slice words, struct reason *why)
 static enum status
 match(struct find_run *run, const struct quad *patterns, size_t count, struct reason *why)
 {
-    const struct index_find find = {
-        .patterns = patterns, .pattern_count = count, .limit = (uint32_t)run->most + 1};
+    const struct index_find find = {.patterns = patterns,
+                                    .pattern_count = count,
+                                    .limit = (uint32_t)run->most + 1,
+                                    .timeout_ms = run->access->timeout_ms};
     return index_find(run->access->index, &find, &run->results->arena, take_statement, run, why);
 }
 

@@ -8,6 +8,13 @@
  * it added; a triple that several documents of the group have counts once. A group weighs more
  * when the document is on the host of the resource itself.
  *
+ * A page of results must not show again what an earlier page had, though less was read for that
+ * one. So a request may rank in bands: the first statements that are found, so many as it says,
+ * make the first band, and each further band ends at four times the statements of the one before.
+ * An entry belongs to the band of its first statement, is weighed by what it has in that band, and
+ * stands before all entries of later bands. What stands in a band is the same however many are read
+ * after.
+ *
  * At most so many statements are read; when there are more, totals and the counts of facets are
  * lower bounds. Documents of one host that are called the same but for the ending, and have the
  * same triples found, are one document in several syntaxes, and one entry. */
@@ -34,6 +41,7 @@ enum find_group { FIND_BY_DOCUMENT, FIND_BY_RESOURCE };
 struct find_row {
     struct quad quad;
     double score;
+    unsigned band;     /* that it was read in; 0 is the first */
     struct slice same; /* the name, other than the one asked for, that it was found by; or empty */
 };
 struct find_entry {
@@ -41,7 +49,8 @@ struct find_entry {
     struct term resource;  /* the subject of its best statement */
     struct term predicate, object;
     double score;
-    size_t statements;       /* found: results->rows from first_row on, the best first */
+    unsigned band;
+    size_t statements;       /* found in its band: results->rows from first_row, the best first */
     size_t first_row;        /* */
     struct slice same;       /* of its best statement */
     struct slice alternates; /* the document in other syntaxes: IRIs, each ended by a newline */
@@ -84,6 +93,9 @@ struct find_results {
     struct arena arena;
 };
 
+/* How many times the statements of all bands before it a band ends at. */
+enum { FIND_BAND_GROWTH = 4 };
+
 struct find_request {
     struct slice text;     /* words with filters among them; or a URI; or a value */
     struct slice filters;  /* these alone */
@@ -93,13 +105,14 @@ struct find_request {
     bool facets;           /* count them */
     enum find_group group;
     size_t rows;                        /* read at most so many statements; 0: FIND_ROWS */
+    size_t band;                        /* statements of the first band; 0: all are one band */
     const struct find_weights *weights; /* NULL: find_usual_weights */
 };
 
 /* Whom to ask, and how. The client's manner is the caller's. */
 struct find_access {
     struct index_client *index;
-    uint32_t timeout_ms; /* of each query */
+    uint32_t timeout_ms; /* of each question to the index */
     uint64_t asker;      /* index_query_options.client */
 };
 

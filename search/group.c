@@ -31,6 +31,9 @@ compare_rows(const void *a, const void *b, void *group)
     if (order != 0) {
         return order;
     }
+    if (left->band != right->band) {
+        return left->band < right->band ? -1 : 1;
+    }
     if (left->score != right->score) {
         return left->score < right->score ? 1 : -1;
     }
@@ -42,6 +45,9 @@ static int
 compare_entries(const void *a, const void *b)
 {
     const struct find_entry *left = a, *right = b;
+    if (left->band != right->band) {
+        return left->band < right->band ? -1 : 1;
+    }
     if (left->score != right->score) {
         return left->score < right->score ? 1 : -1;
     }
@@ -178,10 +184,11 @@ find_group_rows(struct find_run *run)
                                      .predicate = first->quad.predicate,
                                      .object = first->quad.object,
                                      .same = first->same,
+                                     .band = first->band,
                                      .first_row = i};
         while (i < results->row_count &&
                term_equal(key_of(&rows[i], group), key_of(first, group))) {
-            entry->statements++;
+            entry->statements += rows[i].band == first->band;
             i++;
         }
         weigh(entry, first, weights);

@@ -41,12 +41,12 @@ typedef enum status lookup_read(void *context, size_t partition, struct lookup_a
 /* Asks the partitions that have a request, all at once, and reads their answers one after the
  * other. */
 static enum status
-ask_all(struct index_client *client, const struct buf *requests, struct arena *arena,
-        lookup_read *read, void *context, struct reason *why)
+ask_all(struct index_client *client, const struct buf *requests, uint32_t timeout_ms,
+        struct arena *arena, lookup_read *read, void *context, struct reason *why)
 {
     struct index_stream_reader *streams = memory_zero(client->count, sizeof *streams);
     enum status status = STATUS_OK;
-    client_begin(client, client->partial, 0, client->cancel);
+    client_begin(client, client->partial, timeout_ms, client->cancel);
     for (size_t i = 0; i < client->count; i++) {
         if (requests[i].overflowed) {
             status = status_fail(why, STATUS_LIMIT, "a request to the index is too long");
@@ -235,7 +235,8 @@ index_find(struct index_client *client, const struct index_find *find, struct ar
             index_put_pattern(request, &find->patterns[k]);
         }
     }
-    enum status status = ask_all(client, requests, arena, read_statements, &finding, why);
+    enum status status =
+        ask_all(client, requests, find->timeout_ms, arena, read_statements, &finding, why);
     if (status == STATUS_OK) {
         status = give_statements(&finding, find->limit, client->count == 1, take, context, why);
     }
@@ -304,8 +305,8 @@ put_resources(const struct index_resource *resources, const struct slice *predic
 
 enum status
 index_describe(struct index_client *client, const struct index_resource *resources, size_t count,
-               const struct slice *predicates, size_t predicate_count, struct arena *arena,
-               index_object_take *take, void *context, struct reason *why)
+               const struct slice *predicates, size_t predicate_count, uint32_t timeout_ms,
+               struct arena *arena, index_object_take *take, void *context, struct reason *why)
 {
     struct describing describing = {.owners = memory_alloc((count + 1) * sizeof(size_t)),
                                     .count = count,
@@ -320,7 +321,8 @@ index_describe(struct index_client *client, const struct index_resource *resourc
         describing.owners[i] = client_owner(client, resources[i].graph.value);
     }
     put_resources(resources, predicates, &describing, requests);
-    const enum status status = ask_all(client, requests, arena, read_objects, &describing, why);
+    const enum status status =
+        ask_all(client, requests, timeout_ms, arena, read_objects, &describing, why);
     for (size_t i = 0; i < client->count; i++) {
         buf_release(&requests[i]);
     }

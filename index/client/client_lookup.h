@@ -11,7 +11,8 @@ struct index_find {
     struct slice words;
     const struct quad *patterns; /* TERM_NONE places are any */
     size_t pattern_count;
-    uint32_t limit; /* statements of all words together, of each pattern */
+    uint32_t limit;      /* statements of all words together, of each pattern */
+    uint32_t timeout_ms; /* 0: none */
 };
 struct index_statement {
     struct quad quad; /* its terms live in the arena */
@@ -20,7 +21,8 @@ struct index_statement {
 };
 typedef enum status index_statement_take(void *context, const struct index_statement *statement,
                                          struct reason *why);
-/* The best first, or pattern by pattern. LIMIT also when the terms do not fit the arena. */
+/* The best first, or pattern by pattern; with a greater limit the first ones are the same. LIMIT
+ * also when the terms do not fit the arena, TIMEOUT when the answers were not there in time. */
 enum status index_find(struct index_client *client, const struct index_find *find,
                        struct arena *arena, index_statement_take *take, void *context,
                        struct reason *why);
@@ -32,10 +34,11 @@ struct index_resource {
 typedef void index_object_take(void *context, size_t resource, size_t predicate,
                                const struct term *object);
 /* Calls take with one object of each predicate that a resource has: the first that the partition
- * has it by. At most INDEX_DESCRIBED_PREDICATES (index/protocol/service_protocol.h). */
+ * has it by. At most INDEX_DESCRIBED_PREDICATES (index/protocol/service_protocol.h). TIMEOUT after
+ * timeout_ms, 0: never. */
 enum status index_describe(struct index_client *client, const struct index_resource *resources,
                            size_t count, const struct slice *predicates, size_t predicate_count,
-                           struct arena *arena, index_object_take *take, void *context,
-                           struct reason *why);
+                           uint32_t timeout_ms, struct arena *arena, index_object_take *take,
+                           void *context, struct reason *why);
 
 #endif

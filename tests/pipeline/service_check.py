@@ -66,6 +66,14 @@ def check_lookup():
     resources = ask_json(query("/lookup", q="anna", group="resource", format="json"))
     assert [entry.get("resource") for entry in resources["entries"]][0] == anna + "#me", resources
     assert resources["totalResults"] == 4 and resources["totalIsAtLeast"] is False
+    # Pages of one entry, for which little is read at a time, have each entry once.
+    for asked in ({"q": "anna", "group": "resource"}, {"uri": FOAF + "Person"}, {"q": "anna"}):
+        whole = ask_json(query("/lookup", format="json", **asked))["entries"]
+        pages = [ask_json(query("/lookup", format="json", per_page=1, page=page, **asked))["entries"]
+                 for page in range(1, len(whole) + 2)]
+        assert [len(page) for page in pages] == [1] * len(whole) + [0], pages
+        names = [(page[0]["link"], page[0].get("resource", "")) for page in pages[:-1]]
+        assert sorted(names) == sorted((entry["link"], entry.get("resource", "")) for entry in whole), names
     for wrong in ("/lookup", "/lookup?uri=none", "/lookup?property=a&object=b", "/lookup?q=a&page=x"):
         assert json.loads(ask(wrong, status=400)[0])["status"] == 400
     assert ask("/lookup?q=a&format=gif", status=406)

@@ -45,12 +45,12 @@ static enum status
 run_for_page(const struct find_access *access, const struct find_request *request,
              const struct find_page *page, struct find_results *results, struct reason *why)
 {
-    enum { GROWTH = 4 };
     struct find_request wanted = *request;
     enum status status = find_run(access, &wanted, results, why);
     while (status == STATUS_OK && results->at_least && wanted.rows > 0 && wanted.rows < FIND_ROWS &&
            results->count < page->from + page->count) {
-        wanted.rows = wanted.rows < FIND_ROWS / GROWTH ? GROWTH * wanted.rows : FIND_ROWS;
+        wanted.rows =
+            wanted.rows < FIND_ROWS / FIND_BAND_GROWTH ? FIND_BAND_GROWTH * wanted.rows : FIND_ROWS;
         find_release(results);
         status = find_run(access, &wanted, results, why);
     }

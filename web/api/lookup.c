@@ -22,16 +22,24 @@ is_set(const struct web_request *request, const char *name)
     return text != NULL && strcmp(text, "1") == 0;
 }
 
-/* Enough statements for a page: all that may be read only where something depends on all. Words
- * find the best first, and few of these have several in a document; find_for reads more if so. */
-static size_t
-rows_for(const struct answer *answer, const struct find_request *wanted, bool by_date)
+/* Enough statements for a page: all that may be read only where something depends on all, else
+ * whole bands, of which the first is about a page. Words find the best first, and few of these have
+ * several in a document; find_for reads more if so. */
+static void
+set_rows(const struct answer *answer, struct find_request *wanted, bool by_date)
 {
     const bool words = !wanted->is_uri && wanted->property.length == 0;
-    const size_t rows =
-        answer->page * answer->per_page * (words ? ROWS_PER_ENTRY_OF_WORDS : ROWS_PER_ENTRY);
-    return wanted->facets || by_date || answer->filters.length > 0 || rows > FIND_ROWS ? FIND_ROWS
-                                                                                       : rows;
+    const size_t per_entry = words ? ROWS_PER_ENTRY_OF_WORDS : ROWS_PER_ENTRY;
+    wanted->rows = FIND_ROWS;
+    if (wanted->facets || by_date || answer->filters.length > 0) {
+        return;
+    }
+    wanted->band = answer->per_page * per_entry;
+    size_t rows = wanted->band;
+    while (rows < FIND_ROWS && rows / per_entry / answer->per_page < answer->page) {
+        rows *= FIND_BAND_GROWTH;
+    }
+    wanted->rows = rows < FIND_ROWS ? rows : FIND_ROWS;
 }
 
 void
@@ -62,7 +70,7 @@ lookup_answer(struct web_service *service, const struct web_request *request,
     page.documents =
         shape != ANSWER_PLAIN || answer_shows_documents(format) || is_set(request, "documents");
     wanted->facets = answer_shows_facets(format) || is_set(request, "facets");
-    wanted->rows = rows_for(&answer, wanted, page.by_date);
+    set_rows(&answer, wanted, page.by_date);
     const enum status status = find_for(service, query, wanted, &page, reply, &results, &why);
     if (status == STATUS_OK) {
         answer_write(&answer, format, reply);

@@ -148,20 +148,20 @@ check_descriptions(struct index_client *client)
     struct buf said;
     arena_init(&arena, 0);
     buf_init(&said, TEXT);
-    must(index_describe(client, resources, 4, predicates, 3, &arena, put_object, &said, &why),
+    must(index_describe(client, resources, 4, predicates, 3, 0, &arena, put_object, &said, &why),
          &why);
     assert_string_equal(said.data, "1 1 <http://own.example/Thing>\n"
                                    "1 2 \"http://t.example/2\"\n"
                                    "3 1 <http://own.example/Thing>\n"
                                    "3 2 \"http://t.example/2\"\n");
-    must(index_describe(client, resources, 0, predicates, 3, &arena, put_object, &said, &why),
+    must(index_describe(client, resources, 0, predicates, 3, 0, &arena, put_object, &said, &why),
          &why);
     const struct index_resource anything[] = {{a, {.kind = TERM_NONE}},
                                               {{.kind = TERM_NONE}, resources[0].graph}};
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(
-            index_describe(client, &anything[i], 1, predicates, 3, &arena, put_object, &said, &why),
-            STATUS_PROTOCOL);
+        assert_int_equal(index_describe(client, &anything[i], 1, predicates, 3, 0, &arena,
+                                        put_object, &said, &why),
+                         STATUS_PROTOCOL);
     }
     buf_release(&said);
     arena_release(&arena);
@@ -248,7 +248,7 @@ ask_label(struct index_client *client, const char *expected)
     struct buf label;
     arena_init(&arena, 0);
     buf_init(&label, TEXT);
-    must(index_describe(client, &resource, 1, &predicate, 1, &arena, take_label, &label, &why),
+    must(index_describe(client, &resource, 1, &predicate, 1, 0, &arena, take_label, &label, &why),
          &why);
     assert_true(slice_is(buf_slice(&label), expected));
     buf_release(&label);

@@ -261,9 +261,9 @@ check_large_resource(struct world *world)
     struct buf said;
     arena_init(&arena, 0);
     buf_init(&said, ANSWER);
-    must(
-        index_describe(world->client, resources, 3, predicates, 3, &arena, take_value, &said, &why),
-        &why);
+    must(index_describe(world->client, resources, 3, predicates, 3, 0, &arena, take_value, &said,
+                        &why),
+         &why);
     assert_string_equal(said.data,
                         "0 0 value 0\n0 1 end 199\n1 1 fresh 0\n2 0 value 0\n2 1 end 199\n");
     buf_release(&said);

@@ -514,6 +514,40 @@ lookups_take_what_they_asked_for(void **state)
     buf_release(&lookup_answer);
 }
 
+static void
+take_no_object(void *context, size_t resource, size_t predicate, const struct term *object)
+{
+    (void)context, (void)resource, (void)predicate, (void)object;
+    fail();
+}
+
+static void
+lookups_end_when_their_time_is_over(void **state)
+{
+    const struct index_find find = {.words = SLICE("word"), .limit = 2, .timeout_ms = 700};
+    const struct index_resource resource = {term_iri(SLICE("http://a.example/")),
+                                            term_iri(SLICE("http://a.example/"))};
+    const struct slice predicate = SLICE("http://a.example/p");
+    (void)state;
+    at_poll = nothing_at_poll;
+    for (int describes = 0; describes < 2; describes++) {
+        struct reason why = {""};
+        struct arena arena;
+        size_t count = 0;
+        const uint64_t began = now_ms;
+        arena_init(&arena, 0);
+        posted = 0;
+        const enum status status =
+            describes ? index_describe(client, &resource, 1, &predicate, 1, 700, &arena,
+                                       take_no_object, NULL, &why)
+                      : index_find(client, &find, &arena, count_statements, &count, &why);
+        assert_int_equal(status, STATUS_TIMEOUT);
+        assert_string_equal(why.text, "the query took longer than it may");
+        assert_int_equal(now_ms - began, 700);
+        arena_release(&arena);
+    }
+}
+
 static int
 set_up(void **state)
 {
@@ -610,6 +644,7 @@ main(void)
         cmocka_unit_test(graphs_have_the_partition_that_their_name_says),
         cmocka_unit_test(each_partition_is_verified),
         cmocka_unit_test(lookups_take_what_they_asked_for),
+        cmocka_unit_test(lookups_end_when_their_time_is_over),
     };
     return cmocka_run_group_tests_name("stream_reader", tests, set_up, tear_down);
 }

@@ -95,10 +95,10 @@ static size_t said_count;
 
 enum status
 index_describe(struct index_client *client, const struct index_resource *resources, size_t count,
-               const struct slice *predicates, size_t predicate_count, struct arena *arena,
-               index_object_take *take, void *context, struct reason *why)
+               const struct slice *predicates, size_t predicate_count, uint32_t timeout_ms,
+               struct arena *arena, index_object_take *take, void *context, struct reason *why)
 {
-    (void)client, (void)resources, (void)arena, (void)why;
+    (void)client, (void)resources, (void)timeout_ms, (void)arena, (void)why;
     for (size_t i = 0; i < said_count; i++) {
         for (size_t k = 0; k < predicate_count; k++) {
             if (said[i].resource < count && slice_is(predicates[k], said[i].predicate)) {
@@ -537,6 +537,38 @@ test_totals(void **state)
     find_release(&results);
 }
 
+/* Document 3 would be first if all statements were ranked together; but who read two statements has
+ * been shown documents 1 and 2 by then, and must find what is new on the next page. */
+static void
+test_pages_do_not_repeat_entries(void **state)
+{
+    static const char *const expected[] = {"http://a.org/1", "http://a.org/2", "http://a.org/3",
+                                           "http://a.org/4"};
+    (void)state;
+    hits = "9\t\"Red\"\t<http://x.org/a>\t<http://a.org/p>\t<http://a.org/1>\n"
+           "8\t\"Red\"\t<http://x.org/b>\t<http://a.org/p>\t<http://a.org/2>\n"
+           "7\t\"Red\"\t<http://x.org/c>\t<http://a.org/p>\t<http://a.org/3>\n"
+           "7\t\"Redder\"\t<http://x.org/c>\t<http://a.org/p>\t<http://a.org/3>\n"
+           "6\t\"Red\"\t<http://x.org/b>\t<http://a.org/q>\t<http://a.org/2>\n"
+           "5\t\"Red\"\t<http://x.org/d>\t<http://a.org/p>\t<http://a.org/4>\n";
+    for (size_t rows = 2; rows <= 8; rows *= 2) {
+        struct find_results results;
+        const struct find_request request = {.text = SLICE("red"), .rows = rows, .band = 2};
+        assert_int_equal(run(request, &results), STATUS_OK);
+        assert_int_equal(results.count, rows == 2 ? 2 : rows == 4 ? 3 : 4);
+        for (size_t i = 0; i < results.count; i++) {
+            assert_true(slice_is(results.entries[i].document, expected[i]));
+        }
+        assert_int_equal(results.entries[1].statements, 1); /* as the first page said */
+        find_release(&results);
+    }
+    struct find_results results;
+    assert_int_equal(run((struct find_request){.text = SLICE("red")}, &results), STATUS_OK);
+    assert_true(slice_is(results.entries[0].document, "http://a.org/2"));
+    assert_true(slice_is(results.entries[1].document, "http://a.org/3"));
+    find_release(&results);
+}
+
 /* ---- identity ---- */
 
 static void
@@ -588,6 +620,7 @@ main(void)
         cmocka_unit_test(test_facets_and_filters),
         cmocka_unit_test(test_filters_without_words),
         cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_pages_do_not_repeat_entries),
         cmocka_unit_test(test_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

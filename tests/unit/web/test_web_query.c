@@ -233,10 +233,11 @@ index_find(struct index_client *client, const struct index_find *find, struct ar
 
 enum status
 index_describe(struct index_client *client, const struct index_resource *resources, size_t count,
-               const struct slice *predicates, size_t predicate_count, struct arena *arena,
-               index_object_take *take, void *context, struct reason *why)
+               const struct slice *predicates, size_t predicate_count, uint32_t timeout_ms,
+               struct arena *arena, index_object_take *take, void *context, struct reason *why)
 {
     (void)client, (void)resources, (void)count, (void)predicates, (void)predicate_count;
+    (void)timeout_ms;
     (void)arena, (void)take, (void)context, (void)why;
     return STATUS_OK;
 }
