@@ -230,9 +230,13 @@ conformance:
 	@tests/conformance/run $(BUILD)/conformance $(suites)
 
 # Built apart, unoptimized, so that a line is a line; programs, too, since lines that are in no test count as not run.
+# What forked processes run counts, however they end (tests/hooks/shared_counts.c).
+coverage: coverage = BUILD=build/coverage CFLAGS='-O0 -g --coverage -fdata-sections'
 coverage:
 	@deploy/install-deps
-	$(make_now) BUILD=build/coverage CFLAGS='-O0 -g --coverage' all units
+	$(make_now) $(coverage) build/coverage/obj/tests/hooks/shared_counts.o
+	$(make_now) $(coverage) LDFLAGS='-Wl,-T,tests/hooks/shared_counts.ld \
+		build/coverage/obj/tests/hooks/shared_counts.o' all units
 	@tests/coverage $(FOLDER)
 
 asan:
