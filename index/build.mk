@@ -1,7 +1,8 @@
 index_OBJECTS := $(addprefix index/changes/,change_log.o change_position.o)
 index_OBJECTS += $(addprefix index/client/,client_changes.o client_graph.o client_identity.o client_links.o \
 	client_lookup.o client_maintenance.o client_statistics.o \
-	client_stream.o client_update.o federation.o federation_counts.o federation_scan.o federation_search.o federation_share.o \
+	client_stream.o client_update.o federation.o federation_counts.o federation_repeated.o \
+	federation_repeated_cache.o federation_scan.o federation_search.o federation_share.o \
 	federation_stream.o import_client.o index_client.o)
 index_OBJECTS += $(addprefix index/maintenance/,backup.o backup_files.o compact.o statistics_check.o verify.o \
 	verify_rolling.o)
@@ -12,7 +13,7 @@ index_OBJECTS += $(addprefix index/read/,answer_cache.o dump.o links.o links_def
 	provenance_many.o provenance_records.o quad_text.o query_answer.o)
 index_OBJECTS += $(addprefix index/serve/,answer_lookup.o answer_rows.o answer_share.o answer_triples.o answers.o change_lines.o cursor.o \
 	index_options.o index_service.o publisher.o row_names.o sessions.o turns.o work_pool.o)
-index_OBJECTS += $(addprefix index/sort/,key_sort.o oid_sort.o)
+index_OBJECTS += $(addprefix index/sort/,checked_sort.o key_sort.o oid_sort.o)
 index_OBJECTS += $(addprefix index/statistics/,census.o characteristic_sets.o predicate_sets.o statistics.o \
 	triple_counts.o)
 index_OBJECTS += $(addprefix index/terms/,block_packing.o change_marks.o lexicon.o node_block.o node_cache.o nodes.o oid.o \
@@ -36,7 +37,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_provenance tests/unit/index_service/test_share \
 	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
-	tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_node_cache \
+	tests/unit/index_terms/test_checked_sort tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_node_cache \
 	tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_words
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
 test_index_changes_PARTS := tests/unit/index/index_change_log.o tests/unit/index/index_change_damage.o

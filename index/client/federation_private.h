@@ -1,6 +1,6 @@
 /* Inside of a federation: terms and life (federation.c), rows (federation_scan.c), parts of a query
  * (federation_share.c), what both read (federation_stream.c), counts of triples
- * (federation_counts.c), keyword search (federation_search.c). */
+ * (federation_counts.h), keyword search (federation_search.c). */
 #ifndef INDEX_CLIENT_FEDERATION_PRIVATE_H
 #define INDEX_CLIENT_FEDERATION_PRIVATE_H
 

@@ -219,7 +219,10 @@ answer_fingerprints(struct triples *triples, struct quad_scan *scan, uint64_t ro
     triples->hashes = memory_zero(HASHES, sizeof(*triples->hashes));
     enum status status = gather(triples, scan, items, most, &count, why);
     if (status == STATUS_OK) {
-        status = send_fingerprints(triples, oid_sort(items, items + most, count), count, why);
+        const struct sort_check sort_check = {check, triples};
+        struct sort_item *sorted;
+        status = oid_sort_checked(items, items + most, count, &sort_check, &sorted, why);
+        status = status == STATUS_OK ? send_fingerprints(triples, sorted, count, why) : status;
     } else if (status == STATUS_LIMIT) {
         codec_put_u8(&triples->out, TRIPLES_UNKNOWN);
         status = send(triples, why);

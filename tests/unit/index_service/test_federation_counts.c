@@ -14,7 +14,7 @@
 
 #include "base/codec.h"
 #include "base/memory.h"
-#include "index/client/federation_private.h"
+#include "index/client/federation_counts.h"
 #include "index/protocol/triples_request.h"
 
 enum { PARTITIONS_ASKED = 3, TRIPLES_MOST = 8, FORMS = 6, PLACES = 3, VALUES_MOST = 32 };
@@ -214,11 +214,14 @@ __wrap_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice req
 static struct partition_client links[PARTITIONS_ASKED];
 static struct index_client client;
 
+static size_t looks, ended_at; /* at the time; 0: it does not end */
+
 static enum status
-never(const void *context, struct reason *why)
+look(const void *context, struct reason *why)
 {
-    (void)context, (void)why;
-    return STATUS_OK;
+    (void)context;
+    looks++;
+    return looks == ended_at ? status_fail(why, STATUS_CANCELLED, "time is over") : STATUS_OK;
 }
 
 /* How many different triples of all partitions have the value. */
@@ -250,7 +253,7 @@ ask(enum triple_place by, size_t others, struct reason *why)
 {
     struct federation *federation = federation_new(&client, 1 << 28);
     const struct quad_source *source = federation_source(federation);
-    const struct count_request request = {.by = by, .memory = MEMORY, .check = never};
+    const struct count_request request = {.by = by, .memory = MEMORY, .check = look};
     struct triple_count *counts;
     size_t n;
     oid id;
@@ -260,6 +263,7 @@ ask(enum triple_place by, size_t others, struct reason *why)
         assert_int_equal(source->lookup(source->context, &term, &id, why), STATUS_OK);
     }
     memset(asked, 0, sizeof asked);
+    looks = 0;
     client_begin(&client, client.partial, 0, NULL);
     const enum status status = source->count_triples(source->context, &request, &counts, &n, why);
     uint64_t sum = 0;
@@ -456,6 +460,27 @@ many_graphs_are_no_many_partitions(void **state)
     expect(TRIPLE_ALL, 0, STATUS_OK);
 }
 
+/* Reading the fingerprints and rows of many candidates, and sorting them twice, asks for the time
+ * all along. */
+static void
+a_count_ends_when_its_time_is_over(void **state)
+{
+    enum { GRAPHS = 100000, LOOKED_AFTER = 4096, MERGES = 5 };
+    const size_t candidates = 2 * GRAPHS + 1, sorting = MERGES * candidates / SORT_STEP;
+    (void)state;
+    piece = 1 << 20;
+    partitions[0].graphs[0] = partitions[1].graphs[0] = GRAPHS;
+    expect(TRIPLE_ALL, 0, STATUS_OK);
+    const size_t all = looks;
+    assert_true(all >= 2 * (candidates / LOOKED_AFTER) + 2 * sorting);
+    for (ended_at = 1; ended_at <= all; ended_at += 1 + all / 40) {
+        partitions[0].version++; /* what was found is kept */
+        expect(TRIPLE_ALL, 0, STATUS_CANCELLED);
+        assert_int_equal(looks, ended_at);
+    }
+    ended_at = 0;
+}
+
 /* Values of megabytes are not all kept. */
 static void
 what_is_kept_is_limited(void **state)
@@ -501,6 +526,7 @@ main(void)
         CASE(a_partition_that_goes_away_makes_it_a_scan),
         CASE(what_is_wrong_is_no_count),
         CASE(many_graphs_are_no_many_partitions),
+        CASE(a_count_ends_when_its_time_is_over),
         CASE(what_is_kept_is_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
