@@ -7,22 +7,6 @@
 
 enum { FIRST_SLOTS = 64, KEEP_SLOTS = 1 << 16 };
 
-static size_t
-home_of(const struct map *map, uint64_t key)
-{
-    return (size_t)((key * 0x9e3779b97f4a7c15u) >> 20) & map->mask;
-}
-
-static size_t
-slot_of(const struct map *map, uint64_t key)
-{
-    size_t at = home_of(map, key);
-    while (map->values[at] != (uint32_t)MAP_NONE && map->keys[at] != key) {
-        at = (at + 1) & map->mask;
-    }
-    return at;
-}
-
 void
 map_init(struct map *map)
 {
@@ -48,12 +32,6 @@ map_clear(struct map *map)
     }
 }
 
-uint32_t
-map_get(const struct map *map, uint64_t key)
-{
-    return map->mask == 0 ? (uint32_t)MAP_NONE : map->values[slot_of(map, key)];
-}
-
 static void
 grow(struct map *map)
 {
@@ -65,7 +43,7 @@ grow(struct map *map)
     map->mask = slots - 1;
     for (size_t i = 0; old.mask != 0 && i <= old.mask; i++) {
         if (old.values[i] != (uint32_t)MAP_NONE) {
-            const size_t at = slot_of(map, old.keys[i]);
+            const size_t at = map_slot(map, old.keys[i]);
             map->keys[at] = old.keys[i];
             map->values[at] = old.values[i];
         }
@@ -80,7 +58,7 @@ map_set(struct map *map, uint64_t key, uint32_t value)
     if (map->mask == 0 || 4 * (map->count + 1) > 3 * (map->mask + 1)) {
         grow(map);
     }
-    const size_t at = slot_of(map, key);
+    const size_t at = map_slot(map, key);
     map->count += map->values[at] == (uint32_t)MAP_NONE;
     map->keys[at] = key;
     map->values[at] = value;
@@ -102,14 +80,14 @@ map_remove(struct map *map, uint64_t key)
     if (map->mask == 0) {
         return;
     }
-    size_t hole = slot_of(map, key);
+    size_t hole = map_slot(map, key);
     if (map->values[hole] == (uint32_t)MAP_NONE) {
         return;
     }
     map->count--;
     for (size_t at = (hole + 1) & map->mask; map->values[at] != (uint32_t)MAP_NONE;
          at = (at + 1) & map->mask) {
-        const size_t home = home_of(map, map->keys[at]);
+        const size_t home = map_home(map, map->keys[at]);
         if (((at - home) & map->mask) >= ((at - hole) & map->mask)) {
             map->keys[hole] = map->keys[at];
             map->values[hole] = map->values[at];

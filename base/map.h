@@ -22,10 +22,34 @@ struct map {
     size_t count;
 };
 
+/* The slot where a key's search begins, and the one where it ends: the key's, or a free one. The
+ * map has slots. */
+static inline size_t
+map_home(const struct map *map, uint64_t key)
+{
+    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & map->mask;
+}
+
+static inline size_t
+map_slot(const struct map *map, uint64_t key)
+{
+    size_t at = map_home(map, key);
+    while (map->values[at] != (uint32_t)MAP_NONE && map->keys[at] != key) {
+        at = (at + 1) & map->mask;
+    }
+    return at;
+}
+
+/* Returns the key's value, or MAP_NONE. */
+static inline uint32_t
+map_get(const struct map *map, uint64_t key)
+{
+    return map->mask == 0 ? (uint32_t)MAP_NONE : map->values[map_slot(map, key)];
+}
+
 void map_init(struct map *map);
 void map_release(struct map *map);
-void map_clear(struct map *map);                       /* keeps small tables, frees large ones */
-uint32_t map_get(const struct map *map, uint64_t key); /* or MAP_NONE */
+void map_clear(struct map *map); /* keeps small tables, frees large ones */
 void map_set(struct map *map, uint64_t key, uint32_t value);
 /* Uses the map as a set of numbers: adds one, and returns whether it was not there. */
 bool map_add(struct map *map, uint64_t key);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
 #include "base/memory.h"
 
 enum {
@@ -242,31 +243,26 @@ next_of_run(struct sorter *sorter, struct sorter_run *run, struct reason *why)
 }
 
 static bool
-is_before(const struct sorter *sorter, size_t a, size_t b)
+is_before(const void *heap, size_t a, size_t b)
 {
-    return sorter->compare(sorter->context, sorter->runs[a].record + 1,
-                           sorter->runs[b].record + 1) < 0;
+    const struct sorter *sorter = heap;
+    return sorter->compare(sorter->context, sorter->runs[sorter->heap[a]].record + 1,
+                           sorter->runs[sorter->heap[b]].record + 1) < 0;
+}
+
+static void
+swap_runs(void *heap, size_t a, size_t b)
+{
+    struct sorter *sorter = heap;
+    const size_t run = sorter->heap[a];
+    sorter->heap[a] = sorter->heap[b];
+    sorter->heap[b] = run;
 }
 
 static void
 sink(struct sorter *sorter, size_t at)
 {
-    for (;;) {
-        size_t least = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2; child++) {
-            if (child < sorter->heap_count &&
-                is_before(sorter, sorter->heap[child], sorter->heap[least])) {
-                least = child;
-            }
-        }
-        if (least == at) {
-            return;
-        }
-        const size_t moved = sorter->heap[at];
-        sorter->heap[at] = sorter->heap[least];
-        sorter->heap[least] = moved;
-        at = least;
-    }
+    heap_sink(sorter, sorter->heap_count, at, is_before, swap_runs);
 }
 
 static size_t

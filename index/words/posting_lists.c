@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/codec.h"
+#include "base/heap.h"
 #include "base/memory.h"
 
 /* ---- the view ---- */
@@ -467,28 +468,20 @@ words_union_release(struct words_union *all)
     free(all->heap);
 }
 
-static void
-swap(struct words_union *all, size_t a, size_t b)
+static bool
+is_before(const void *heap, size_t a, size_t b)
 {
-    struct words_list *list = all->heap[a];
-    all->heap[a] = all->heap[b];
-    all->heap[b] = list;
+    const struct words_union *all = heap;
+    return all->heap[a]->number < all->heap[b]->number;
 }
 
 static void
-sink(struct words_union *all)
+swap(void *heap, size_t a, size_t b)
 {
-    for (size_t at = 0;;) {
-        size_t least = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < all->count; child++) {
-            least = all->heap[child]->number < all->heap[least]->number ? child : least;
-        }
-        if (least == at) {
-            return;
-        }
-        swap(all, at, least);
-        at = least;
-    }
+    struct words_union *all = heap;
+    struct words_list *list = all->heap[a];
+    all->heap[a] = all->heap[b];
+    all->heap[b] = list;
 }
 
 enum status
@@ -508,11 +501,8 @@ words_union_add(struct words_union *all, struct words_key *key, unsigned class, 
         all->capacity = all->capacity ? 2 * all->capacity : 8;
         all->heap = memory_resize(all->heap, all->capacity, sizeof(struct words_list *));
     }
-    size_t at = all->count++;
-    all->heap[at] = list;
-    for (; at > 0 && all->heap[at]->number < all->heap[(at - 1) / 2]->number; at = (at - 1) / 2) {
-        swap(all, at, (at - 1) / 2);
-    }
+    all->heap[all->count] = list;
+    heap_rise(all, all->count++, is_before, swap);
     return STATUS_OK;
 }
 
@@ -525,7 +515,7 @@ move_first(struct words_union *all, uint64_t number, struct reason *why)
         list_free(all->heap[0]);
         all->heap[0] = all->heap[--all->count];
     }
-    sink(all);
+    heap_sink(all, all->count, 0, is_before, swap);
     return STATUS_OK;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/heap.h"
 #include "base/memory.h"
 #include "index/words/search_words.h"
 
@@ -261,22 +262,21 @@ match(struct literals_search *s, struct words_union *all, const struct hit *hit,
 
 /* ---- the best ---- */
 
-static void
-sift_down(struct hit *hits, size_t count)
+/* The worst stands first. */
+static bool
+is_before(const void *heap, size_t a, size_t b)
 {
-    for (size_t at = 0;;) {
-        size_t worst = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < count; child++) {
-            worst = is_better(&hits[worst], &hits[child]) ? child : worst;
-        }
-        if (worst == at) {
-            return;
-        }
-        const struct hit hit = hits[at];
-        hits[at] = hits[worst];
-        hits[worst] = hit;
-        at = worst;
-    }
+    const struct hit *hits = heap;
+    return is_better(&hits[b], &hits[a]);
+}
+
+static void
+swap_hits(void *heap, size_t a, size_t b)
+{
+    struct hit *hits = heap;
+    const struct hit hit = hits[a];
+    hits[a] = hits[b];
+    hits[b] = hit;
 }
 
 static void
@@ -284,21 +284,15 @@ keep_hit(struct literals_search *s, const struct hit *hit)
 {
     if (s->count == s->wanted_hits) {
         s->hits[0] = *hit;
-        sift_down(s->hits, s->count);
+        heap_sink(s->hits, s->count, 0, is_before, swap_hits);
         return;
     }
     if (s->count == s->capacity) {
         s->capacity = s->capacity ? 2 * s->capacity : FIRST_WANTED;
         s->hits = memory_resize(s->hits, s->capacity, sizeof(*s->hits));
     }
-    size_t at = s->count++;
-    s->hits[at] = *hit;
-    while (at > 0 && is_better(&s->hits[(at - 1) / 2], &s->hits[at])) {
-        const struct hit up = s->hits[(at - 1) / 2];
-        s->hits[(at - 1) / 2] = s->hits[at];
-        s->hits[at] = up;
-        at = (at - 1) / 2;
-    }
+    s->hits[s->count] = *hit;
+    heap_rise(s->hits, s->count++, is_before, swap_hits);
 }
 
 /* Whether such a one would be among those wanted. */

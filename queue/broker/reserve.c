@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "base/system/log.h"
@@ -10,6 +11,22 @@
 enum { HIGH_WATER_RESUMES = 80, PERCENT = 100, BURST_LANES = 256 };
 
 /* ---- jobs of a sequence that came back: a heap, smallest id first ---- */
+
+static bool
+is_smaller(const void *heap, size_t a, size_t b)
+{
+    const uint64_t *ids = heap;
+    return ids[a] < ids[b];
+}
+
+static void
+swap_ids(void *heap, size_t a, size_t b)
+{
+    uint64_t *ids = heap;
+    const uint64_t id = ids[a];
+    ids[a] = ids[b];
+    ids[b] = id;
+}
 
 static void
 returned_push(struct sequence *sequence, uint64_t id)
@@ -20,35 +37,15 @@ returned_push(struct sequence *sequence, uint64_t id)
         sequence->returned = memory_resize(sequence->returned, sequence->returned_capacity,
                                            sizeof *sequence->returned);
     }
-    size_t at = sequence->returned_count++;
-    while (at > 0 && sequence->returned[(at - 1) / 2] > id) {
-        sequence->returned[at] = sequence->returned[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    sequence->returned[at] = id;
+    sequence->returned[sequence->returned_count] = id;
+    heap_rise(sequence->returned, sequence->returned_count++, is_smaller, swap_ids);
 }
 
 static void
 returned_pop(struct sequence *sequence)
 {
-    const uint64_t last = sequence->returned[--sequence->returned_count];
-    size_t at = 0;
-    for (;;) {
-        size_t child = 2 * at + 1;
-        if (child >= sequence->returned_count) {
-            break;
-        }
-        if (child + 1 < sequence->returned_count &&
-            sequence->returned[child + 1] < sequence->returned[child]) {
-            child++;
-        }
-        if (sequence->returned[child] >= last) {
-            break;
-        }
-        sequence->returned[at] = sequence->returned[child];
-        at = child;
-    }
-    sequence->returned[at] = last; /* also of the last one, whose place is free */
+    sequence->returned[0] = sequence->returned[--sequence->returned_count];
+    heap_sink(sequence->returned, sequence->returned_count, 0, is_smaller, swap_ids);
 }
 
 /* ---- rows of lanes ---- */

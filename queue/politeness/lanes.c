@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "base/map.h"
 #include "base/memory.h"
 
@@ -91,46 +92,34 @@ set_due(struct lane *lane, uint64_t due_ms)
 
 /* ---- the heap ---- */
 
-static void
-heap_place(struct lanes *lanes, uint32_t place, uint32_t at)
+static bool
+is_due_before(const void *heap, size_t a, size_t b)
 {
-    lanes->heap[place] = at;
-    lanes->lanes[at].place = place;
+    const struct lanes *lanes = heap;
+    return lanes->lanes[lanes->heap[a]].due_ms < lanes->lanes[lanes->heap[b]].due_ms;
+}
+
+static void
+swap_places(void *heap, size_t a, size_t b)
+{
+    struct lanes *lanes = heap;
+    const uint32_t at = lanes->heap[a];
+    lanes->heap[a] = lanes->heap[b];
+    lanes->heap[b] = at;
+    lanes->lanes[lanes->heap[a]].place = (uint32_t)a;
+    lanes->lanes[at].place = (uint32_t)b;
 }
 
 static void
 heap_up(struct lanes *lanes, uint32_t place)
 {
-    const uint32_t at = lanes->heap[place];
-    const uint64_t due = lanes->lanes[at].due_ms;
-    while (place > 0 && lanes->lanes[lanes->heap[(place - 1) / 2]].due_ms > due) {
-        heap_place(lanes, place, lanes->heap[(place - 1) / 2]);
-        place = (place - 1) / 2;
-    }
-    heap_place(lanes, place, at);
+    heap_rise(lanes, place, is_due_before, swap_places);
 }
 
 static void
 heap_down(struct lanes *lanes, uint32_t place)
 {
-    const uint32_t at = lanes->heap[place];
-    const uint64_t due = lanes->lanes[at].due_ms;
-    for (;;) {
-        uint32_t child = 2 * place + 1;
-        if (child >= lanes->heap_count) {
-            break;
-        }
-        if (child + 1 < lanes->heap_count &&
-            lanes->lanes[lanes->heap[child + 1]].due_ms < lanes->lanes[lanes->heap[child]].due_ms) {
-            child++;
-        }
-        if (lanes->lanes[lanes->heap[child]].due_ms >= due) {
-            break;
-        }
-        heap_place(lanes, place, lanes->heap[child]);
-        place = child;
-    }
-    heap_place(lanes, place, at);
+    heap_sink(lanes, lanes->heap_count, place, is_due_before, swap_places);
 }
 
 static void
@@ -141,6 +130,7 @@ heap_add(struct lanes *lanes, uint32_t at)
         lanes->heap = memory_resize(lanes->heap, lanes->heap_capacity, sizeof *lanes->heap);
     }
     lanes->lanes[at].state = LANE_IDLE;
+    lanes->lanes[at].place = lanes->heap_count;
     lanes->heap[lanes->heap_count] = at;
     heap_up(lanes, lanes->heap_count++);
 }

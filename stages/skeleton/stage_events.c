@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/heap.h"
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "stages/skeleton/stage_private.h"
@@ -119,6 +120,13 @@ timer_key(stage_tick *tick, const void *context)
            (uint64_t)(uintptr_t)context * 0xd6e8feb86659fd93u;
 }
 
+static bool
+is_due_before(const void *heap, size_t a, size_t b)
+{
+    const struct events *events = heap;
+    return events->timers[a].due_ms < events->timers[b].due_ms;
+}
+
 static void
 timer_place(struct events *events, size_t place, struct timer timer)
 {
@@ -126,25 +134,22 @@ timer_place(struct events *events, size_t place, struct timer timer)
     map_set(&events->timer_at, timer_key(timer.tick, timer.context), (uint32_t)place);
 }
 
-/* Puts the timer where it belongs, from a place that is free. */
+static void
+timer_swap(void *heap, size_t a, size_t b)
+{
+    struct events *events = heap;
+    const struct timer timer = events->timers[a];
+    timer_place(events, a, events->timers[b]);
+    timer_place(events, b, timer);
+}
+
+/* Puts the timer at a place that is free, and from there where it belongs. */
 static void
 timer_settle(struct events *events, size_t place, struct timer timer)
 {
-    while (place > 0 && events->timers[(place - 1) / 2].due_ms > timer.due_ms) {
-        timer_place(events, place, events->timers[(place - 1) / 2]);
-        place = (place - 1) / 2;
-    }
-    for (size_t child; (child = 2 * place + 1) < events->timer_count; place = child) {
-        if (child + 1 < events->timer_count &&
-            events->timers[child + 1].due_ms < events->timers[child].due_ms) {
-            child++;
-        }
-        if (events->timers[child].due_ms >= timer.due_ms) {
-            break;
-        }
-        timer_place(events, place, events->timers[child]);
-    }
     timer_place(events, place, timer);
+    place = heap_rise(events, place, is_due_before, timer_swap);
+    heap_sink(events, events->timer_count, place, is_due_before, timer_swap);
 }
 
 static void
