@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/url/url.h"
 #include "index/query/query.h"
@@ -200,7 +201,6 @@ links_count(const struct links *links)
 
 /* What a predicate means: found once, since an identifier never changes its term. */
 struct known_predicate {
-    oid id;
     uint32_t object_query, subject_query; /* number + 1 of the pattern query, 0: none */
     bool is_type;                         /* its objects are classes */
 };
@@ -208,8 +208,9 @@ struct known_predicate {
 struct links_run {
     const struct links *links;
     struct partition_reader *reader;
-    struct known_predicate *known; /* open addressing by id; size mask + 1 */
-    size_t mask, used;
+    struct known_predicate *known;
+    size_t known_count, known_capacity;
+    struct map known_at;     /* places in it, by id */
     struct term_set targets; /* found in the present document */
     struct arena arena;
     links_found *found;
@@ -224,8 +225,7 @@ links_run_new(const struct links *links, struct partition_reader *reader)
     struct links_run *run = memory_zero(1, sizeof(*run));
     run->links = links;
     run->reader = reader;
-    run->mask = 255;
-    run->known = memory_zero(run->mask + 1, sizeof(*run->known));
+    map_init(&run->known_at);
     term_set_init(&run->targets);
     arena_init(&run->arena, GRAPH_MEMORY);
     return run;
@@ -238,48 +238,24 @@ links_run_free(struct links_run *run)
         term_set_release(&run->targets);
         arena_release(&run->arena);
         free(run->known);
+        map_release(&run->known_at);
         free(run);
     }
-}
-
-static size_t
-slot_of(const struct links_run *run, oid id)
-{
-    size_t at = (size_t)(id * 0x9E3779B97F4A7C15u >> 20) & run->mask;
-    while (run->known[at].id != OID_NONE && run->known[at].id != id) {
-        at = (at + 1) & run->mask;
-    }
-    return at;
-}
-
-static void
-grow_known(struct links_run *run)
-{
-    struct known_predicate *old = run->known;
-    const size_t size = run->mask + 1;
-    run->mask = 2 * size - 1;
-    run->known = memory_zero(2 * size, sizeof(*run->known));
-    for (size_t i = 0; i < size; i++) {
-        if (old[i].id != OID_NONE) {
-            run->known[slot_of(run, old[i].id)] = old[i];
-        }
-    }
-    free(old);
 }
 
 static enum status
 meaning_of(struct links_run *run, oid id, struct known_predicate *meaning, struct reason *why)
 {
-    const size_t at = slot_of(run, id);
-    if (run->known[at].id == id) {
+    const uint32_t at = map_get(&run->known_at, id);
+    if (at != (uint32_t)MAP_NONE) {
         *meaning = run->known[at];
         return STATUS_OK;
     }
     const struct quad_source *source = partition_reader_source(run->reader);
     struct term term;
     TRY(source->resolve(source->context, id, &run->arena, &term, why));
-    *meaning = (struct known_predicate){
-        .id = id, .is_type = term.kind == TERM_IRI && slice_is(term.value, RDF_TYPE)};
+    *meaning = (struct known_predicate){.is_type = term.kind == TERM_IRI &&
+                                                   slice_is(term.value, RDF_TYPE)};
     for (size_t i = 0; i < run->links->pattern_count; i++) {
         const struct pattern_query *pattern = &run->links->patterns[i];
         if (term.kind == TERM_IRI && slice_equal(term.value, pattern->predicate)) {
@@ -287,10 +263,12 @@ meaning_of(struct links_run *run, oid id, struct known_predicate *meaning, struc
             *query = *query ? *query : pattern->number + 1;
         }
     }
-    run->known[at] = *meaning;
-    if (++run->used > run->mask / 2) {
-        grow_known(run);
+    if (run->known_count == run->known_capacity) {
+        run->known_capacity = run->known_capacity > 0 ? 2 * run->known_capacity : 64;
+        run->known = memory_resize(run->known, run->known_capacity, sizeof(*run->known));
     }
+    map_set(&run->known_at, id, (uint32_t)run->known_count);
+    run->known[run->known_count++] = *meaning;
     return STATUS_OK;
 }
 

@@ -7,7 +7,7 @@
 #include "rdf/core/lexical.h"
 #include "rdf/core/vocabulary.h"
 
-enum { FIRST_SLOTS = 128 };
+enum { FIRST_NAMES = 32 };
 
 static const struct {
     const char *local;
@@ -31,44 +31,34 @@ static const struct {
 void
 xml_names_init(struct xml_names *names, size_t maximum)
 {
-    *names = (struct xml_names){.size = FIRST_SLOTS};
-    names->slots = memory_zero(names->size, sizeof *names->slots);
+    *names = (struct xml_names){0};
+    map_init(&names->places);
     arena_init(&names->arena, maximum);
 }
 
 void
 xml_names_release(struct xml_names *names)
 {
-    free(names->slots);
+    free(names->items);
+    map_release(&names->places);
     arena_release(&names->arena);
 }
 
+/* The name, or NULL; *key: under which it stands, or is to stand. */
 static struct xml_name *
-find(const struct xml_names *names, const xmlChar *space, const xmlChar *local)
+find(const struct xml_names *names, const xmlChar *space, const xmlChar *local, uint64_t *key)
 {
-    const uint64_t key =
-        (uint64_t)(uintptr_t)space * UINT64_C(0xC2B2AE3D27D4EB4F) ^ (uint64_t)(uintptr_t)local;
-    size_t slot = (size_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> 32) & (names->size - 1);
-    while (names->slots[slot].local != NULL &&
-           (names->slots[slot].local != local || names->slots[slot].space != space)) {
-        slot = (slot + 1) & (names->size - 1);
-    }
-    return &names->slots[slot];
-}
-
-static void
-grow(struct xml_names *names)
-{
-    struct xml_name *old = names->slots;
-    const size_t size = names->size;
-    names->size *= 2;
-    names->slots = memory_zero(names->size, sizeof *names->slots);
-    for (size_t i = 0; i < size; i++) {
-        if (old[i].local != NULL) {
-            *find(names, old[i].space, old[i].local) = old[i];
+    *key = (uint64_t)(uintptr_t)space * UINT64_C(0xC2B2AE3D27D4EB4F) ^ (uint64_t)(uintptr_t)local;
+    for (;; ++*key) {
+        const uint32_t place = map_get(&names->places, *key);
+        if (place == (uint32_t)MAP_NONE) {
+            return NULL;
+        }
+        struct xml_name *name = &names->items[place];
+        if (name->local == local && name->space == space) {
+            return name;
         }
     }
-    free(old);
 }
 
 static void
@@ -89,22 +79,24 @@ classify(struct xml_name *name)
 const struct xml_name *
 xml_names_get(struct xml_names *names, const xmlChar *space, const xmlChar *local)
 {
-    struct xml_name *name = find(names, space, local);
-    if (name->local != NULL) {
+    uint64_t key;
+    struct xml_name *name = find(names, space, local, &key);
+    if (name != NULL) {
         return name;
-    }
-    if (names->count * 2 >= names->size) {
-        grow(names);
-        name = find(names, space, local);
     }
     const struct slice iri =
         arena_printf(&names->arena, "%s%s", space ? (const char *)space : "", (const char *)local);
     if (iri.at == NULL) {
         return NULL;
     }
+    if (names->count == names->capacity) {
+        names->capacity = names->capacity > 0 ? 2 * names->capacity : FIRST_NAMES;
+        names->items = memory_resize(names->items, names->capacity, sizeof *names->items);
+    }
+    map_set(&names->places, key, (uint32_t)names->count);
+    name = &names->items[names->count++];
     *name = (struct xml_name){.space = space, .local = local};
     name->iri = lexical_iri_valid(iri) ? iri : (struct slice){NULL, 0};
     classify(name);
-    names->count++;
     return name;
 }

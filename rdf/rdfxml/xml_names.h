@@ -9,6 +9,7 @@
 #include <libxml/xmlstring.h>
 
 #include "base/arena.h"
+#include "base/map.h"
 
 /* The names of the RDF namespace that have a meaning in the grammar. */
 enum xml_term {
@@ -40,8 +41,9 @@ struct xml_name {
 };
 
 struct xml_names {
-    struct xml_name *slots;
-    size_t size, count;
+    struct xml_name *items;
+    size_t count, capacity;
+    struct map places; /* of items, by their pointers: base/map.h */
     struct arena arena;
 };
 

@@ -53,6 +53,7 @@ close_reader(struct turtle_reader *reader)
     scratch_release(&reader->scratch);
     arena_release(&reader->names);
     free(reader->namespaces);
+    map_release(&reader->namespace_places);
 }
 
 /* Whole statements; the next piece begins on a new line. */

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/map.h"
 #include "rdf/core/problem.h"
 #include "rdf/core/resolve.h"
 #include "rdf/core/scratch.h"
@@ -29,8 +30,6 @@ struct turtle_reader {
     struct problems problems;
 
     struct iri_base base;
-    struct turtle_namespace *namespaces;     /* hash table; iri.at NULL: free */
-    size_t namespace_count, namespace_slots; /* slots: a power of two */
     const struct turtle_namespace *recent;
     struct arena names; /* of base and namespaces */
 
@@ -47,6 +46,10 @@ struct turtle_reader {
     const char *counted; /* lines up to here are counted */
     const char *line_start;
     uint64_t line, first_line; /* of counted; of start */
+
+    struct turtle_namespace *namespaces;
+    size_t namespace_count, namespace_capacity;
+    struct map namespace_places; /* by a hash of their prefixes: base/map.h */
 };
 
 enum status turtle_fail(struct turtle_reader *reader, const char *at, const char *message);

@@ -8,7 +8,7 @@
 
 enum {
     NAMESPACE_SIZE = 64 << 10, /* bytes of a namespace or base: it is multiplied by its uses */
-    FIRST_SLOTS = 64
+    FIRST_NAMESPACES = 16
 };
 
 enum status
@@ -93,44 +93,36 @@ turtle_read_iriref(struct turtle_reader *reader, struct slice *iri)
 
 /* ---- namespaces ---- */
 
-static size_t
-slot_of(const struct turtle_reader *reader, struct slice prefix)
+/* The prefix's namespace, or NULL; *hash: under which it stands, or is to stand. */
+static struct turtle_namespace *
+find_namespace(const struct turtle_reader *reader, struct slice prefix, uint64_t *hash)
 {
-    uint64_t hash = 0;
+    *hash = 0;
     for (size_t i = 0; i < prefix.length; i++) {
-        hash = (hash ^ (unsigned char)prefix.at[i]) * UINT64_C(0x9E3779B97F4A7C15);
+        *hash = (*hash ^ (unsigned char)prefix.at[i]) * UINT64_C(0x9E3779B97F4A7C15);
     }
-    size_t slot = (size_t)(hash >> 32) & (reader->namespace_slots - 1);
-    while (reader->namespaces[slot].iri.at != NULL &&
-           !slice_equal(reader->namespaces[slot].prefix, prefix)) {
-        slot = (slot + 1) & (reader->namespace_slots - 1);
-    }
-    return slot;
-}
-
-static const struct turtle_namespace *
-find_namespace(const struct turtle_reader *reader, struct slice prefix)
-{
-    if (reader->namespace_slots == 0) {
-        return NULL;
-    }
-    const struct turtle_namespace *space = &reader->namespaces[slot_of(reader, prefix)];
-    return space->iri.at != NULL ? space : NULL;
-}
-
-static void
-grow_namespaces(struct turtle_reader *reader)
-{
-    struct turtle_namespace *old = reader->namespaces;
-    const size_t slots = reader->namespace_slots;
-    reader->namespace_slots = slots == 0 ? FIRST_SLOTS : slots * 2;
-    reader->namespaces = memory_zero(reader->namespace_slots, sizeof *reader->namespaces);
-    for (size_t i = 0; i < slots; i++) {
-        if (old[i].iri.at != NULL) {
-            reader->namespaces[slot_of(reader, old[i].prefix)] = old[i];
+    for (;; ++*hash) {
+        const uint32_t place = map_get(&reader->namespace_places, *hash);
+        if (place == (uint32_t)MAP_NONE) {
+            return NULL;
+        }
+        if (slice_equal(reader->namespaces[place].prefix, prefix)) {
+            return &reader->namespaces[place];
         }
     }
-    free(old);
+}
+
+static struct turtle_namespace *
+add_namespace(struct turtle_reader *reader, uint64_t hash)
+{
+    if (reader->namespace_count == reader->namespace_capacity) {
+        reader->namespace_capacity =
+            reader->namespace_capacity > 0 ? 2 * reader->namespace_capacity : FIRST_NAMESPACES;
+        reader->namespaces = memory_resize(reader->namespaces, reader->namespace_capacity,
+                                           sizeof *reader->namespaces);
+    }
+    map_set(&reader->namespace_places, hash, (uint32_t)reader->namespace_count);
+    return &reader->namespaces[reader->namespace_count++];
 }
 
 enum status
@@ -139,18 +131,15 @@ turtle_set_namespace(struct turtle_reader *reader, struct slice prefix, struct s
     if (iri.length > NAMESPACE_SIZE) {
         return turtle_fail(reader, reader->at, "namespace IRI is too long");
     }
-    if (reader->namespace_count * 2 >= reader->namespace_slots) {
-        grow_namespaces(reader);
-    }
-    struct turtle_namespace *space = &reader->namespaces[slot_of(reader, prefix)];
+    uint64_t hash;
+    struct turtle_namespace *space = find_namespace(reader, prefix, &hash);
     const struct slice copy = arena_copy(&reader->names, iri);
-    const struct slice name =
-        space->iri.at != NULL ? space->prefix : arena_copy(&reader->names, prefix);
+    const struct slice name = space != NULL ? space->prefix : arena_copy(&reader->names, prefix);
     if (copy.at == NULL || name.at == NULL) {
         return status_fail(reader->why, STATUS_LIMIT, "namespaces take more than %zu bytes",
                            reader->names.maximum);
     }
-    reader->namespace_count += space->iri.at == NULL;
+    space = space != NULL ? space : add_namespace(reader, hash);
     *space = (struct turtle_namespace){.prefix = name, .iri = copy};
     reader->recent = NULL;
     return STATUS_OK;
@@ -272,7 +261,8 @@ turtle_read_prefixed(struct turtle_reader *reader, struct slice *iri)
     struct slice prefix;
     TRY(turtle_read_prefix(reader, &prefix));
     if (reader->recent == NULL || !slice_equal(reader->recent->prefix, prefix)) {
-        reader->recent = find_namespace(reader, prefix);
+        uint64_t hash;
+        reader->recent = find_namespace(reader, prefix, &hash);
         if (reader->recent == NULL) {
             return turtle_fail(reader, start, "prefix is not declared");
         }

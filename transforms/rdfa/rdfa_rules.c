@@ -2,6 +2,7 @@
  * nothing new follows, over a set of the triples there are. */
 #include <stdlib.h>
 
+#include "base/map.h"
 #include "base/memory.h"
 #include "rdf/core/vocabulary.h"
 #include "transforms/rdfa/rdfa_processor.h"
@@ -17,8 +18,8 @@ enum { RULES_MAXIMUM = 1 << 18, RULES_WORK = 1 << 24, RULES_ROUNDS = 8 };
 
 struct set {
     struct rdfa *rdfa;
-    uint32_t *slots; /* 1 + place in rdfa->quads; 0: free */
-    size_t mask;
+    struct map places; /* in rdfa->quads, by the hash of each: base/map.h */
+    size_t known;      /* quads that are in it */
     uint64_t work, added;
 };
 
@@ -47,34 +48,19 @@ same_triple(const struct quad *a, const struct quad *b)
            term_equal(&a->object, &b->object);
 }
 
-/* false: it is there already. */
+/* Returns false when it is there already. */
 static bool
 set_insert(struct set *set, const struct quad *quad, uint32_t place)
 {
-    const struct quad *quads = set->rdfa->quads;
-    size_t at = hash_quad(quad) & set->mask;
-    for (; set->slots[at]; at = (at + 1) & set->mask) {
-        if (same_triple(&quads[set->slots[at] - 1], quad)) {
+    for (uint64_t hash = hash_quad(quad);; hash++) {
+        const uint32_t at = map_get(&set->places, hash);
+        if (at == (uint32_t)MAP_NONE) {
+            map_set(&set->places, hash, place);
+            return true;
+        }
+        if (same_triple(&set->rdfa->quads[at], quad)) {
             return false;
         }
-    }
-    set->slots[at] = place + 1;
-    return true;
-}
-
-static void
-set_grow(struct set *set)
-{
-    const struct rdfa *rdfa = set->rdfa;
-    size_t size = 1024;
-    while (size < rdfa->quad_count * 4) {
-        size *= 2;
-    }
-    free(set->slots);
-    set->slots = memory_zero(size, sizeof *set->slots);
-    set->mask = size - 1;
-    for (size_t i = 0; i < rdfa->quad_count; i++) {
-        set_insert(set, &rdfa->quads[i], (uint32_t)i);
     }
 }
 
@@ -96,8 +82,8 @@ set_add(struct set *set, const struct term *subject, struct slice predicate,
         return false;
     }
     set->work++;
-    if (rdfa->quad_count * 2 > set->mask) {
-        set_grow(set);
+    for (; set->known < rdfa->quad_count; set->known++) {
+        set_insert(set, &rdfa->quads[set->known], (uint32_t)set->known);
     }
     if (!set_insert(set, &quad, (uint32_t)rdfa->quad_count)) {
         return false;
@@ -105,6 +91,7 @@ set_add(struct set *set, const struct term *subject, struct slice predicate,
     rdfa->line = line;
     set->added++;
     rdfa_add(rdfa, subject, predicate, object);
+    set->known = rdfa->quad_count;
     return true;
 }
 
@@ -232,7 +219,7 @@ rdfa_copy_patterns(struct rdfa *rdfa)
         rdfa->quad_count = kept;
     }
     free(patterns);
-    free(set.slots);
+    map_release(&set.places);
 }
 
 /* ---- vocabulary expansion: RDFa Core 1.1, section 10.2 ---- */
@@ -328,5 +315,5 @@ rdfa_expand(struct rdfa *rdfa, const struct graph *vocabulary)
         }
     }
     free(implications);
-    free(set.slots);
+    map_release(&set.places);
 }

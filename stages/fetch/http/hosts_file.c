@@ -1,4 +1,3 @@
-/* A table by digest_local; names that fall together are told apart by their text. */
 #include "stages/fetch/http/hosts_file.h"
 
 #include <arpa/inet.h>
@@ -8,64 +7,58 @@
 #include "base/ascii.h"
 #include "base/buf.h"
 #include "base/digest.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/system/file.h"
 
 enum { FILE_MAXIMUM = 1 << 30 };
 
 struct name {
-    char *host; /* NULL: the place is free */
+    char *host;
     char address[INET6_ADDRSTRLEN + 2];
 };
 
 struct names {
-    struct name *places;
-    size_t mask, count;
+    struct name *items;
+    size_t count, capacity;
+    struct map places; /* of items, by digest_local of their hosts: base/map.h */
 };
 
-/* The place where the host is or would be. */
-static struct name *
-place_of(const struct names *names, struct slice host)
+/* The host's name, or NULL; *hash: under which it stands, or is to stand. */
+static const struct name *
+name_of(const struct names *names, struct slice host, uint64_t *hash)
 {
-    size_t at = digest_local(host) & names->mask;
-    while (names->places[at].host != NULL && !slice_is(host, names->places[at].host)) {
-        at = (at + 1) & names->mask;
-    }
-    return &names->places[at];
-}
-
-static void
-grow(struct names *names)
-{
-    const struct names old = *names;
-    names->mask = old.mask == 0 ? 63 : 2 * old.mask + 1;
-    names->places = memory_zero(names->mask + 1, sizeof *names->places);
-    for (size_t i = 0; old.places != NULL && i <= old.mask; i++) {
-        if (old.places[i].host != NULL) {
-            *place_of(names, slice_string(old.places[i].host)) = old.places[i];
+    for (*hash = digest_local(host);; ++*hash) {
+        const uint32_t place = map_get(&names->places, *hash);
+        if (place == (uint32_t)MAP_NONE) {
+            return NULL;
+        }
+        if (slice_is(host, names->items[place].host)) {
+            return &names->items[place];
         }
     }
-    free(old.places);
 }
 
 static void
 add(struct names *names, struct slice host, const char *address)
 {
-    if (4 * (names->count + 1) > 3 * names->mask) {
-        grow(names);
-    }
+    uint64_t hash;
     char *lower = memory_string_n(host.at, host.length);
     for (char *at = lower; *at != '\0'; at++) {
         *at = ascii_lower(*at);
     }
-    struct name *place = place_of(names, slice_string(lower));
-    if (place->host != NULL) {
+    if (name_of(names, slice_string(lower), &hash) != NULL) {
         free(lower);
         return;
     }
-    place->host = lower;
-    snprintf(place->address, sizeof place->address, "%s", address);
-    names->count++;
+    if (names->count == names->capacity) {
+        names->capacity = names->capacity > 0 ? 2 * names->capacity : 64;
+        names->items = memory_resize(names->items, names->capacity, sizeof *names->items);
+    }
+    map_set(&names->places, hash, (uint32_t)names->count);
+    struct name *name = &names->items[names->count++];
+    name->host = lower;
+    snprintf(name->address, sizeof name->address, "%s", address);
 }
 
 static struct slice
@@ -139,16 +132,18 @@ names_close(struct names *names)
     if (names == NULL) {
         return;
     }
-    for (size_t i = 0; names->places != NULL && i <= names->mask; i++) {
-        free(names->places[i].host);
+    for (size_t i = 0; i < names->count; i++) {
+        free(names->items[i].host);
     }
-    free(names->places);
+    free(names->items);
+    map_release(&names->places);
     free(names);
 }
 
 const char *
 names_find(const struct names *names, struct slice host)
 {
-    const struct name *place = names->count > 0 ? place_of(names, host) : NULL;
-    return place != NULL && place->host != NULL ? place->address : NULL;
+    uint64_t hash;
+    const struct name *name = name_of(names, host, &hash);
+    return name != NULL ? name->address : NULL;
 }
