@@ -34,5 +34,5 @@ settings+=(--set log.level=warning --set processes.web=0)
 "$bin/quadrille" crawl --dir "$work/data" --seeds "$seeds" "${settings[@]}" >"$work/crawl.log" 2>&1 ||
     { tail -n 5 "$work/crawl.log" >&2; exit 111; }
 "$bin/quadrille" up --dir "$work/data" --background --only queue,metastore,index "${settings[@]}" >/dev/null
-"$bin/quadrille" stats --dir "$work/data" | head -n 4
+"$bin/quadrille" status --dir "$work/data" | head -n 4
 "$here/build/bench/bench_ranking" "ipc://$work/data/run/index-0.sock" "items=$items"

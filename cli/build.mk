@@ -11,17 +11,17 @@ cli_OBJECTS += $(addprefix cli/validation/,document_facts.o negotiation.o site_t
 cli_OBJECTS += $(addprefix cli/supervisor/,directory_rest.o process_log.o process_troubles.o supervisor.o supervisor_child.o \
 	supervisor_state.o)
 PROGRAMS += quadrille
-SUBCOMMANDS += init crawl up down cluster status top stats add meta query identity serve prefixes update import search dump changes \
-	verify explain backup restore compact queue scope detect transform transforms replay retain slice datasets plan \
-	sitemap report inspect validate selftest
+SUBCOMMANDS += init crawl up down cluster status add meta query identity serve prefixes update import search dump changes \
+	verify explain backup restore compact queue scope detect transform transforms replay retain slice datasets \
+	report inspect validate selftest
 quadrille_OBJECTS := $(addprefix cli/,main.o)
 quadrille_OBJECTS += $(addprefix cli/commands/,add.o changes.o cluster_command.o crawl.o datasets.o explain.o identity_command.o import.o inspect.o maintenance.o \
-	meta.o plan.o prefixes_command.o query_command.o queue_command.o replay.o report.o retain.o scope_command.o \
+	meta.o prefixes_command.o query_command.o queue_command.o replay.o report.o retain.o scope_command.o \
 	selftest.o serve.o slice_command.o status_command.o transform_file.o transforms_command.o up.o update_command.o validate.o)
 quadrille_OBJECTS += $(addprefix cli/backup/,directory_backup.o directory_restore.o)
 quadrille_OBJECTS += $(addprefix cli/cluster/,cluster_root.o machine_run.o share_forget.o share_lag.o)
 quadrille_OBJECTS += $(addprefix cli/datasets/,dataset_execute.o dataset_prove.o host_survey.o slice_spaces.o \
-	slice_steps.o slice_store.o)
+	slice_steps.o slice_store.o survey_print.o)
 quadrille_OBJECTS += $(addprefix cli/inspection/,inspection.o inspection_print.o)
 quadrille_OBJECTS += $(addprefix cli/import/,import_files.o import_lines.o)
 quadrille_OBJECTS += $(addprefix cli/report/,explain_print.o explain_uri.o report_sitemaps.o)

@@ -18,6 +18,17 @@ static const struct command commands[] = {
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
+/* Names that commands had before they were merged with others. */
+static const struct {
+    const char *name, *now;
+} former[] = {
+    {"top", "status --follow"},
+    {"stats", "status; its --counters and --void are there"},
+    {"plan", "datasets plan HOST"},
+    {"sitemap", "datasets validate URL"},
+};
+enum { FORMER_COUNT = sizeof former / sizeof former[0] };
+
 static char description[4096];
 
 static const char examples[] = "# From nothing to an answer:\n"
@@ -50,6 +61,12 @@ no_command(const char *word)
 {
     struct nearest nearest = nearest_to(slice_string(word));
     char near[NEAREST_TEXT_SIZE];
+    for (int i = 0; i < FORMER_COUNT; i++) {
+        if (strcmp(word, former[i].name) == 0) {
+            fprintf(stderr, "quadrille: %s is now quadrille %s\n", word, former[i].now);
+            return EXIT_MISUSE;
+        }
+    }
     for (int i = 0; i < COMMAND_COUNT; i++) {
         nearest_offer(&nearest, commands[i].name);
     }

@@ -1,9 +1,11 @@
-/* quadrille datasets: what plans of hosts have done. */
+/* quadrille datasets: what plans of hosts have done, what a plan would be, what sitemaps say. */
 #include <string.h>
 
 #include "base/url/url.h"
 #include "cli/datasets/dataset_execute.h"
+#include "cli/datasets/survey_print.h"
 #include "cli/shared/cli.h"
+#include "config/config.h"
 
 enum { HOSTS_AT_A_TIME = 1000, RECORD_BYTES = 1 << 20, KEY_BYTES = 16 << 10 };
 
@@ -128,44 +130,126 @@ tell_all(struct cli *cli, const char *host, struct reason *why)
     return status;
 }
 
+/* ---- a host or a sitemap is asked ---- */
+
+struct asked {
+    struct cli_common common;
+    const char *execute, *withdraw;
+    struct survey_printing printing;
+};
+
+typedef enum status survey_use(struct survey *survey, struct web_client *client, struct slice key,
+                               const struct survey_printing *printing, struct reason *why);
+
+static enum status
+survey_operand(const struct asked *asked, const char *operand, survey_use *use, struct reason *why)
+{
+    struct opt_set *options = NULL;
+    struct web_client *client = NULL;
+    struct survey survey;
+    struct buf key;
+    if (asked->common.directory != NULL) {
+        TRY(cli_check_directory(asked->common.directory, why));
+    }
+    TRY(config_load(asked->common.directory, &asked->common.assignments, &options, why));
+    survey_init(&survey);
+    buf_init(&key, URL_MAXIMUM);
+    enum status status = cli_document_key(operand, &key, why);
+    if (status == STATUS_OK) {
+        status = web_client_open(&client, options, why);
+    }
+    if (status == STATUS_OK) {
+        status = use(&survey, client, buf_slice(&key), &asked->printing, why);
+    }
+    web_client_close(client);
+    survey_release(&survey);
+    buf_release(&key);
+    opt_set_free(options);
+    return status;
+}
+
+/* ---- the command ---- */
+
+static enum status
+tell_or_execute(const struct asked *asked, const char *host, struct reason *why)
+{
+    struct cli cli = {0};
+    enum status status = cli_open(&cli, &asked->common, why);
+    if (status == STATUS_OK) {
+        status = asked->execute != NULL
+                     ? dataset_execute(&cli, slice_string(asked->execute), asked->withdraw, why)
+                     : tell_all(&cli, host, why);
+    }
+    cli_close(&cli);
+    return status;
+}
+
+static enum status
+answer(const struct asked *asked, char **operands, int n, struct reason *why)
+{
+    const bool plan = n > 0 && strcmp(operands[0], "plan") == 0;
+    const bool validate = n > 0 && strcmp(operands[0], "validate") == 0;
+    if ((asked->printing.json || asked->printing.prefer != NULL) && !plan) {
+        return status_fail(why, STATUS_MISUSE, "--json and --prefer go with plan");
+    }
+    if (plan) {
+        return n == 2 ? survey_operand(asked, operands[1], survey_print_plans, why)
+                      : status_fail(why, STATUS_MISUSE, "it is plan HOST; see --help");
+    }
+    if (validate) {
+        return n == 2 ? survey_operand(asked, operands[1], survey_print_faults, why)
+                      : status_fail(why, STATUS_MISUSE, "it is validate URL; see --help");
+    }
+    return n <= 1 ? tell_or_execute(asked, n > 0 ? operands[0] : NULL, why)
+                  : status_fail(why, STATUS_MISUSE, "one HOST at a time; see --help");
+}
+
 int
 command_datasets(int argc, char **argv)
 {
-    struct cli_common common = {0};
-    const char *execute = NULL, *withdraw = NULL;
+    struct asked asked = {0};
     const struct flag flags[] = {
-        CLI_COMMON_FLAGS(common),
-        {"execute", 0, FLAG_STRING, "URI", &execute,
+        CLI_COMMON_FLAGS(asked.common),
+        {"json", 'j', FLAG_SWITCH, NULL, &asked.printing.json,
+         "With plan: prints one JSON object for each dataset."},
+        {"prefer", 0, FLAG_STRING, "WAY", &asked.printing.prefer,
+         "With plan: dump, endpoint or pages, the way that is gone if it can be "
+         "(datasets.prefer)."},
+        {"execute", 0, FLAG_STRING, "URI", &asked.execute,
          "Proves and slices the dataset of this job; the fetch stage runs it so."},
-        {"withdraw", 0, FLAG_STRING, "REASON", &withdraw,
+        {"withdraw", 0, FLAG_STRING, "REASON", &asked.withdraw,
          "With --execute: gives the dumps up; the pages that they covered are fetched."},
         {0},
     };
     const struct program program = {
         .name = "quadrille datasets",
-        .synopsis = "--dir DIR [OPTION]... [HOST]",
-        .summary = "say which datasets were taken from dumps, and what that saved",
-        .description = "Prints for every host with a plan, or for one: what was planned and what "
-                       "was refused, which dumps were taken, how many documents came out of them, "
-                       "whether samples proved them, and how many requests that saved.",
-        .examples = "quadrille datasets --dir DIR example.org",
+        .synopsis = "[OPTION]... [HOST | plan HOST | validate URL]",
+        .summary = "say which datasets were or would be taken from dumps, and check sitemaps",
+        .description =
+            "Prints for every host with a plan, or for one: what was planned and what "
+            "was refused, which dumps were taken, how many documents came out of them, "
+            "whether samples proved them, and how many requests that saved.\n\n"
+            "plan HOST asks the host for its robots.txt, its sitemaps and /.well-known/void, the "
+            "heads of the dumps that they name, and its SPARQL endpoints for their descriptions "
+            "and counts, and prints for every dataset what each way to it costs in requests and "
+            "bytes, which way would be gone, and why. Claims that are not believed are listed with "
+            "the reason.\n\n"
+            "validate URL fetches the sitemap, those that it names, and the heads of the dumps of "
+            "its datasets, and prints what is wrong: errors, which lose something, and quirks, "
+            "which are understood all the same. Claims on other people's URIs are errors. Exit "
+            "status 100 when there is anything to mend.\n\n"
+            "plan and validate need no data directory; its configuration is used when given.",
+        .examples = "quadrille datasets --dir DIR example.org\n"
+                    "quadrille datasets plan --dir DIR example.org\n"
+                    "quadrille datasets validate --dir DIR http://example.org/sitemap.xml",
         .flags = flags,
     };
     struct reason why = {""};
-    struct cli cli = {0};
     char **operands;
     int n;
     enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
-    if (status == STATUS_OK && n > 1) {
-        status = status_fail(&why, STATUS_MISUSE, "one HOST at a time; see --help");
-    }
     if (status == STATUS_OK) {
-        status = cli_open(&cli, &common, &why);
+        status = answer(&asked, operands, n, &why);
     }
-    if (status == STATUS_OK) {
-        status = execute != NULL ? dataset_execute(&cli, slice_string(execute), withdraw, &why)
-                                 : tell_all(&cli, n > 0 ? operands[0] : NULL, &why);
-    }
-    cli_close(&cli);
     return cli_end(&program, status, &why);
 }

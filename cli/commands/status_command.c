@@ -1,4 +1,5 @@
-/* quadrille status, top, stats: the same figures once, again and again, and all of them. */
+/* quadrille status: how far the stages are, once or again and again, and the counters of what the
+ * index holds. */
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -114,38 +115,6 @@ show_once(const struct program *program, const struct cli_common *common, bool j
     }
     close_view(&view);
     return cli_end(program, status, &why);
-}
-
-int
-command_status(int argc, char **argv)
-{
-    struct cli_common common = {.takes_root = true};
-    bool json = false;
-    const struct flag flags[] = {
-        CLI_COMMON_FLAGS(common),
-        {"json", 'j', FLAG_SWITCH, NULL, &json, "Prints one JSON object."},
-        {0},
-    };
-    const struct program program = {
-        .name = "quadrille status",
-        .synopsis = "--dir DIR [--json]",
-        .summary = "show every stage: rate, queue, oldest job, bottleneck",
-        .description =
-            "Measures for a second and prints for each stage how many documents it has done and "
-            "does per second, how many wait, are being worked on, wait for another try or a "
-            "recrawl, how old the oldest is, how many were set aside, and which stage would need "
-            "longest to empty its queue: the bottleneck; then what became of the documents so far, "
-            "why "
-            "jobs were buried, what is waited for, and which processes of this node wait or "
-            "failed. "
-            "Figures are sums over all nodes.",
-        .examples = "quadrille status --dir DIR",
-        .flags = flags,
-    };
-    struct reason why = {""};
-    const enum status status = cli_parse(&program, argc, argv, &why);
-    return status == STATUS_OK ? show_once(&program, &common, json)
-                               : cli_end(&program, status, &why);
 }
 
 enum counters { COUNTERS_TEXT, COUNTERS_JSON, COUNTERS_VOID };
@@ -284,64 +253,7 @@ show_counters(const struct program *program, const struct cli_common *common, en
     return cli_end(program, status, &why);
 }
 
-int
-command_stats(int argc, char **argv)
-{
-    struct cli_common common = {.takes_root = true};
-    bool json = false;
-    bool description = false;
-    bool counters = false;
-    bool sets = false;
-    const struct flag flags[] = {
-        CLI_COMMON_FLAGS(common),
-        {"json", 'j', FLAG_SWITCH, NULL, &json, "Prints one JSON object."},
-        {"counters", 'c', FLAG_SWITCH, NULL, &counters,
-         "Prints the counters of what the index holds instead: for each predicate its quads and "
-         "subjects, for each class its quads, for each host its quads and documents."},
-        {"sets", 0, FLAG_SWITCH, NULL, &sets,
-         "With --counters, also each set of predicates that subjects have: how many subjects, and "
-         "quads with each predicate."},
-        {"void", 0, FLAG_SWITCH, NULL, &description,
-         "Prints a VoID description of the index instead, in Turtle: quads, documents, quads of "
-         "each predicate, instances of each class."},
-        {0},
-    };
-    const struct program program = {
-        .name = "quadrille stats",
-        .synopsis = "--dir DIR [--json] [--counters [--sets] | --void]",
-        .summary = "print all counters, as text or JSON",
-        .description = "Counters of queue and index since the data directory was made. With "
-                       "--json: {\"stages\": {\"fetch\": {\"done\": n, ...}, ...}, \"seen\": n, "
-                       "\"exhausted\": true or false, \"index\": {\"documents\": n, \"quads\": n, "
-                       "...}}.\n\n"
-                       "--counters and --void read what every transaction keeps exact, not the "
-                       "quads, and so are instant. A subject counts once in each document; lines "
-                       "are parted by tabs, the greatest first.",
-        .examples = "quadrille stats --dir DIR --json\n"
-                    "quadrille stats --dir DIR --counters --sets\n"
-                    "quadrille stats --dir DIR --void",
-        .flags = flags,
-    };
-    struct reason why = {""};
-    enum status status = cli_parse(&program, argc, argv, &why);
-    if (status == STATUS_OK && description && (json || counters)) {
-        status = status_fail(&why, STATUS_MISUSE, "--void stands alone");
-    }
-    if (status == STATUS_OK && sets && !counters) {
-        status = status_fail(&why, STATUS_MISUSE, "--sets goes with --counters");
-    }
-    if (status == STATUS_OK && (description || counters)) {
-        return show_counters(&program, &common,
-                             description ? COUNTERS_VOID
-                             : json      ? COUNTERS_JSON
-                                         : COUNTERS_TEXT,
-                             sets);
-    }
-    return status == STATUS_OK ? show_once(&program, &common, json)
-                               : cli_end(&program, status, &why);
-}
-
-/* ---- top ---- */
+/* ---- again and again ---- */
 
 static bool
 wait_or_stop(int signals, int ms)
@@ -376,36 +288,107 @@ show_repeatedly(struct view *view, unsigned seconds, struct reason *why)
     return STATUS_OK;
 }
 
-int
-command_top(int argc, char **argv)
+static int
+follow(const struct program *program, const struct cli_common *common, int64_t seconds)
 {
-    struct cli_common common = {.takes_root = true};
-    int64_t seconds = 1;
-    struct view view = {0};
+    struct reason why = {""};
+    struct view view;
+    enum status status = open_view(&view, common, &why);
+    if (status == STATUS_OK) {
+        status = show_repeatedly(&view, (unsigned)seconds, &why);
+    }
+    close_view(&view);
+    return cli_end(program, status, &why);
+}
+
+/* ---- the command ---- */
+
+struct asked {
+    struct cli_common common;
+    bool json, follow, counters, sets, description;
+    int64_t seconds;
+};
+
+static enum status
+check(const struct asked *asked, struct reason *why)
+{
+    if (asked->description && (asked->json || asked->counters || asked->follow)) {
+        return status_fail(why, STATUS_MISUSE, "--void stands alone");
+    }
+    if (asked->sets && !asked->counters) {
+        return status_fail(why, STATUS_MISUSE, "--sets goes with --counters");
+    }
+    if (asked->follow && (asked->json || asked->counters)) {
+        return status_fail(why, STATUS_MISUSE, "--follow goes without --json and --counters");
+    }
+    return asked->seconds >= 1 && asked->seconds <= 3600
+               ? STATUS_OK
+               : status_fail(why, STATUS_MISUSE, "--interval is 1 to 3600");
+}
+
+static int
+answer(const struct program *program, const struct asked *asked)
+{
+    if (asked->follow) {
+        return follow(program, &asked->common, asked->seconds);
+    }
+    if (asked->description || asked->counters) {
+        return show_counters(program, &asked->common,
+                             asked->description ? COUNTERS_VOID
+                             : asked->json      ? COUNTERS_JSON
+                                                : COUNTERS_TEXT,
+                             asked->sets);
+    }
+    return show_once(program, &asked->common, asked->json);
+}
+
+int
+command_status(int argc, char **argv)
+{
+    struct asked asked = {.common = {.takes_root = true}, .seconds = 1};
     const struct flag flags[] = {
-        CLI_COMMON_FLAGS(common),
-        {"interval", 'i', FLAG_INTEGER, "SECONDS", &seconds, "Time between two looks (1)."},
+        CLI_COMMON_FLAGS(asked.common),
+        {"json", 'j', FLAG_SWITCH, NULL, &asked.json, "Prints one JSON object."},
+        {"follow", 'f', FLAG_SWITCH, NULL, &asked.follow,
+         "Shows the table of the stages again and again, until Ctrl-C."},
+        {"interval", 'i', FLAG_INTEGER, "SECONDS", &asked.seconds,
+         "With --follow, the time between two looks (1)."},
+        {"counters", 'c', FLAG_SWITCH, NULL, &asked.counters,
+         "Prints the counters of what the index holds instead: for each predicate its quads and "
+         "subjects, for each class its quads, for each host its quads and documents."},
+        {"sets", 0, FLAG_SWITCH, NULL, &asked.sets,
+         "With --counters, also each set of predicates that subjects have: how many subjects, and "
+         "quads with each predicate."},
+        {"void", 0, FLAG_SWITCH, NULL, &asked.description,
+         "Prints a VoID description of the index instead, in Turtle: quads, documents, quads of "
+         "each predicate, instances of each class."},
         {0},
     };
     const struct program program = {
-        .name = "quadrille top",
-        .synopsis = "--dir DIR [--interval SECONDS]",
-        .summary = "show status again and again",
-        .description = "Shows what `quadrille status` shows until Ctrl-C.",
-        .examples = "quadrille top --dir DIR --interval 5",
+        .name = "quadrille status",
+        .synopsis =
+            "--dir DIR [--json] [--follow [--interval SECONDS] | --counters [--sets] | --void]",
+        .summary = "show every stage: rate, queue, oldest job, bottleneck; or what the index holds",
+        .description =
+            "Measures for a second and prints for each stage how many documents it has done and "
+            "does per second, how many wait, are being worked on, wait for another try or a "
+            "recrawl, how old the oldest is, how many were set aside, and which stage would need "
+            "longest to empty its queue: the bottleneck; then what became of the documents so far, "
+            "why jobs were buried, what is waited for, and which processes of this node wait or "
+            "failed. Figures are sums over all nodes. With --json: {\"stages\": {\"fetch\": "
+            "{\"done\": n, ...}, ...}, \"seen\": n, \"exhausted\": true or false, \"index\": "
+            "{\"documents\": n, \"quads\": n, ...}}.\n\n"
+            "--counters and --void read what every transaction keeps exact, not the quads, and so "
+            "are instant. A subject counts once in each document; lines are parted by tabs, the "
+            "greatest first.",
+        .examples = "quadrille status --dir DIR\n"
+                    "quadrille status --dir DIR --follow --interval 5\n"
+                    "quadrille status --dir DIR --counters --sets\n"
+                    "quadrille status --dir DIR --void",
         .flags = flags,
     };
     struct reason why = {""};
     enum status status = cli_parse(&program, argc, argv, &why);
-    if (status == STATUS_OK && (seconds < 1 || seconds > 3600)) {
-        status = status_fail(&why, STATUS_MISUSE, "--interval is 1 to 3600");
-    }
-    if (status == STATUS_OK) {
-        status = open_view(&view, &common, &why);
-        if (status == STATUS_OK) {
-            status = show_repeatedly(&view, (unsigned)seconds, &why);
-        }
-        close_view(&view);
-    }
-    return cli_end(&program, status, &why);
+    status = status == STATUS_OK ? check(&asked, &why) : status;
+    return status == STATUS_OK ? answer(&program, &asked) : cli_end(&program, status, &why);
 }

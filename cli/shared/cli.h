@@ -149,45 +149,41 @@ enum status cli_note_and_wait(struct metastore_client *metastore, const struct m
 
 /* ---- subcommands: argv[0] is the subcommand's name ---- */
 
-#define CLI_COMMAND_MAP(X)                                                         \
-    X(init, "make a data directory with a commented configuration")                \
-    X(crawl, "crawl seeds to the end, with progress")                              \
-    X(up, "start all processes of this machine and keep them running")             \
-    X(down, "stop what `up` started")                                              \
-    X(cluster, "run one crawl on many machines, by shares that move")              \
-    X(status, "show every stage: rate, queue, oldest job, bottleneck")             \
-    X(top, "show status again and again")                                          \
-    X(stats, "print all counters, as text or JSON")                                \
-    X(add, "add URIs to the crawl")                                                \
-    X(meta, "print what is known of a URI, as Turtle")                             \
-    X(query, "answer a SPARQL query or a quad pattern")                            \
-    X(identity, "say what is the same as a resource, and why")                     \
-    X(serve, "serve a crawled directory: search and queries in a browser")         \
-    X(prefixes, "list the prefixes that queries need not declare")                 \
-    X(update, "change the index by SPARQL Update")                                 \
-    X(import, "add RDF files to the index")                                        \
-    X(search, "find literals by keywords")                                         \
-    X(dump, "write all documents as sorted canonical N-Quads")                     \
-    X(changes, "follow what changes in the index, for mirrors")                    \
-    X(verify, "check the index against itself")                                    \
-    X(explain, "say which documents a statement is from")                          \
-    X(backup, "copy the index while it is in use")                                 \
-    X(restore, "make a data directory from a backup")                              \
-    X(compact, "give space back after many replacements")                          \
-    X(queue, "look at waiting and buried jobs, give buried ones another try")      \
-    X(scope, "show or change which URIs may be crawled, also while running")       \
-    X(detect, "say which type a file has")                                         \
-    X(transform, "turn a file into N-Quads")                                       \
-    X(transforms, "list the transforms of the registry, or test them")             \
-    X(plan, "say how a host's datasets are best had, and what that saves")         \
-    X(sitemap, "check a publisher's sitemap and say what to mend")                 \
-    X(datasets, "say which datasets were taken from dumps, and what that saved")   \
-    X(slice, "cut a dataset into the documents that describe its resources")       \
-    X(retain, "remove archived files that nothing current needs")                  \
-    X(replay, "transform archived documents again, without fetching")              \
-    X(report, "tell publishers what was found in their pages, and what to mend")   \
-    X(inspect, "look at one document: what is found in it, and what to mend")      \
-    X(validate, "say whether properties and classes are published as linked data") \
+#define CLI_COMMAND_MAP(X)                                                            \
+    X(init, "make a data directory with a commented configuration")                   \
+    X(crawl, "crawl seeds to the end, with progress")                                 \
+    X(up, "start all processes of this machine and keep them running")                \
+    X(down, "stop what `up` started")                                                 \
+    X(cluster, "run one crawl on many machines, by shares that move")                 \
+    X(status, "show every stage, or what the index holds")                            \
+    X(add, "add URIs to the crawl")                                                   \
+    X(meta, "print what is known of a URI, as Turtle")                                \
+    X(query, "answer a SPARQL query or a quad pattern")                               \
+    X(identity, "say what is the same as a resource, and why")                        \
+    X(serve, "serve a crawled directory: search and queries in a browser")            \
+    X(prefixes, "list the prefixes that queries need not declare")                    \
+    X(update, "change the index by SPARQL Update")                                    \
+    X(import, "add RDF files to the index")                                           \
+    X(search, "find literals by keywords")                                            \
+    X(dump, "write all documents as sorted canonical N-Quads")                        \
+    X(changes, "follow what changes in the index, for mirrors")                       \
+    X(verify, "check the index against itself")                                       \
+    X(explain, "say which documents a statement is from")                             \
+    X(backup, "copy the index while it is in use")                                    \
+    X(restore, "make a data directory from a backup")                                 \
+    X(compact, "give space back after many replacements")                             \
+    X(queue, "look at waiting and buried jobs, give buried ones another try")         \
+    X(scope, "show or change which URIs may be crawled, also while running")          \
+    X(detect, "say which type a file has")                                            \
+    X(transform, "turn a file into N-Quads")                                          \
+    X(transforms, "list the transforms of the registry, or test them")                \
+    X(datasets, "say which datasets dumps give, and what that saves; check sitemaps") \
+    X(slice, "cut a dataset into the documents that describe its resources")          \
+    X(retain, "remove archived files that nothing current needs")                     \
+    X(replay, "transform archived documents again, without fetching")                 \
+    X(report, "tell publishers what was found in their pages, and what to mend")      \
+    X(inspect, "look at one document: what is found in it, and what to mend")         \
+    X(validate, "say whether properties and classes are published as linked data")    \
     X(selftest, "prove that the sandbox of the workers holds")
 
 #define X(name, summary) int command_##name(int argc, char **argv);

@@ -45,7 +45,7 @@ for partitions in 1 3; do
         fail "explain --limit"
     if quadrille explain --dir "$dir" '? <urn:none> ?' 2>/dev/null; then fail "explained nothing"; fi
 
-    quadrille stats --dir "$dir" --void >"$work/void.ttl" || fail "stats --void"
+    quadrille status --dir "$dir" --void >"$work/void.ttl" || fail "status --void"
     for pair in 'void#triples|SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }' \
         'void#properties|SELECT (COUNT(DISTINCT ?p) AS ?n) { ?s ?p ?o }' \
         'void#classes|SELECT (COUNT(DISTINCT ?c) AS ?n) { ?s a ?c }'; do

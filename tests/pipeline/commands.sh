@@ -36,10 +36,10 @@ refused 100 'is it web.listen?' quadrille status --dir "$dir" --set web.listne=1
 refused 111 no-such-file quadrille import --dir "$work/never" "$work/no-such-file"
 mkdir "$work/foreign"
 echo theirs >"$work/foreign/file"
-for name in down status top stats verify compact queue scope datasets changes dump retain 'replay --transform=html' \
+for name in down status verify compact queue scope datasets changes dump retain 'replay --transform=html' \
     'meta http://one.example/' 'report one.example' 'query ASK{}' 'update CLEAR' 'search page' \
     'explain http://one.example/' "backup $work/never" 'add http://one.example/' 'transforms list' \
-    'plan one.example' 'sitemap validate http://one.example/s.xml' "detect $work/seeds" "transform $work/seeds" \
+    'datasets plan one.example' 'datasets validate http://one.example/s.xml' "detect $work/seeds" "transform $work/seeds" \
     "inspect $work/seeds" 'validate one.example' \
     "slice --source http://one.example/ --format turtle $work/seeds"; do
     read -ra words <<<"$name"
@@ -57,11 +57,11 @@ for words in "query --dir $dir ASK{}" "search --dir $dir page" "changes --dir $d
     refused 111 'cannot write' bash -c "exec quadrille $words >&-"
     refused 111 'cannot write' bash -c "exec quadrille $words >/dev/full"
 done
-refused 111 'cannot write' bash -c "exec quadrille top --dir '$dir' --interval 1 >/dev/full" # and ends
+refused 111 'cannot write' bash -c "exec quadrille status --dir '$dir' --follow --interval 1 >/dev/full" # and ends
 refused 111 'cannot write' bash -c "exec quadrille-queue --help >/dev/full"
 [[ ! -e $work/never && ! -e $work/never.partial ]] || fail "what was refused left something"
 [[ $(ls -A "$work/foreign") == file ]] || fail "a foreign folder was filled: $(ls -A "$work/foreign")"
-for name in init up down status top stats add meta report query update import search dump verify \
+for name in init up down status add meta report query update import search dump verify \
     explain backup restore compact queue scope; do
     case $name in
         add | meta | report) refused 100 --dir quadrille $name http://one.example/ ;;
@@ -76,10 +76,10 @@ for name in init up down status top stats add meta report query update import se
     esac
     refused 100 --no-such quadrille $name --no-such
 done
-for name in init up down status top stats dump verify compact; do
+for name in init up down status dump verify compact; do
     refused 100 superfluous quadrille $name --dir "$dir" superfluous
 done
-for name in status stats dump verify compact queue scope down; do
+for name in status dump verify compact queue scope down; do
     refused 100 nowhere quadrille $name --dir "$work/nowhere"
 done
 refused 100 --dir quadrille crawl http://one.example/
@@ -114,8 +114,17 @@ refused 111 cannot quadrille backup --dir "$dir" "$work/no-such-folder/saved"
 refused 100 SOURCE quadrille restore --dir "$work/never"
 refused 100 'not empty' quadrille restore --dir "$dir" "$work"
 refused 111 no-such-file quadrille restore --dir "$work/never" "$work/no-such-file"
-refused 100 alone quadrille stats --dir "$dir" --json --void
-refused 100 counters quadrille stats --dir "$dir" --sets
+refused 100 alone quadrille status --dir "$dir" --json --void
+refused 100 counters quadrille status --dir "$dir" --sets
+refused 100 --counters quadrille status --dir "$dir" --follow --counters
+refused 100 --interval quadrille status --dir "$dir" --follow --interval 0
+refused 100 'plan HOST' quadrille datasets --dir "$dir" plan
+refused 100 'validate URL' quadrille datasets --dir "$dir" validate
+refused 100 --prefer quadrille datasets --dir "$dir" --prefer dump one.example
+refused 100 'status --follow' quadrille top --dir "$dir"
+refused 100 'status; its --counters' quadrille stats --dir "$dir"
+refused 100 'datasets plan HOST' quadrille plan one.example
+refused 100 'datasets validate URL' quadrille sitemap validate http://one.example/s.xml
 refused 100 alone quadrille changes --dir "$dir" --start --follow
 refused 100 position quadrille changes --dir "$dir" --since nonsense
 refused 100 rdf-patch quadrille changes --dir "$dir" --format nonsense
@@ -160,10 +169,9 @@ done
 
 # ---- what machines read ----
 
-quadrille stats --dir "$dir" --json | python3 -m json.tool >/dev/null || fail "stats --json"
-quadrille stats --dir "$dir" --json --counters --sets | python3 -m json.tool >/dev/null ||
-    fail "stats --json --counters"
-quadrille stats --dir "$dir" --counters >"$work/counters" || fail "stats --counters"
+quadrille status --dir "$dir" --json --counters --sets | python3 -m json.tool >/dev/null ||
+    fail "status --json --counters"
+quadrille status --dir "$dir" --counters >"$work/counters" || fail "status --counters"
 lines=$(quadrille dump --dir "$dir" | wc -l)
 [[ $(awk -F'\t' '$1 == "predicate" { n += $2 } END { print n }' "$work/counters") -eq $lines &&
     $(awk -F'\t' '$1 == "host" { n += $2 } END { print n }' "$work/counters") -eq $lines ]] ||
@@ -192,9 +200,9 @@ grep -q 'no literal' "$work/out" || fail "search without hits says nothing"
 quadrille datasets --dir "$dir" >"$work/out"
 grep -q 'no plan' "$work/out" || fail "datasets without any says nothing"
 mapfile -t settings < <(web_settings)
-quadrille plan --dir "$dir" "${settings[@]}" one.example >"$work/out" || fail "plan: $(cat "$work/out")"
+quadrille datasets plan --dir "$dir" "${settings[@]}" one.example >"$work/out" || fail "plan: $(cat "$work/out")"
 grep -q 'nothing to plan: neither robots.txt' "$work/out" || fail "plan without datasets says nothing: $(cat "$work/out")"
-quadrille plan --dir "$dir" "${settings[@]}" --json one.example >"$work/out" 2>"$work/said" || fail "plan --json: $(cat "$work/said")"
+quadrille datasets plan --dir "$dir" "${settings[@]}" --json one.example >"$work/out" 2>"$work/said" || fail "plan --json: $(cat "$work/said")"
 [[ ! -s $work/out ]] && grep -q 'nothing to plan' "$work/said" || fail "plan --json without datasets: $(cat "$work/out" "$work/said")"
 quadrille meta --dir "$dir" http://one.example/ http://one.example/1.html >"$work/meta.ttl"
 quadrille meta --dir "$dir" --host http://one.example/ >"$work/host.ttl"

@@ -14,7 +14,7 @@ dir=$work/whole
 "$bin/quadrille" up --dir "$dir" --background "${settings[@]}"
 "$bin/quadrille" add --dir "$dir" --seeds "$work/seeds" >/dev/null
 documents() {
-    "$bin/quadrille" stats --dir "$dir" --json | sed -nE 's/.*"documents":([0-9]+).*/\1/p'
+    "$bin/quadrille" status --dir "$dir" --json | sed -nE 's/.*"documents":([0-9]+).*/\1/p'
 }
 reach() { # so many documents
     for _ in $(seq "$patience"); do
@@ -40,7 +40,7 @@ reach 10
 # Who has it at rest keeps commands from starting processes, too, until he is gone, however he ends.
 exec 8>"$dir/run/rest"
 flock 8
-"$bin/quadrille" stats --dir "$dir" --json >"$work/stats" 2>&1 8>&- &
+"$bin/quadrille" status --dir "$dir" --json >"$work/stats" 2>&1 8>&- &
 asking=$!
 stands_by() { [[ -n $(pgrep -P "$(pgrep -P $asking | head -n 1)" 2>/dev/null) ]]; }
 for _ in $(seq "$patience"); do stands_by && break; sleep 0.02; done

@@ -38,5 +38,5 @@ same "$work/one.nq" "$work/four.nq" "four processes of every stage"
 count=$("$bin/quadrille" query --dir "$work/one" --format csv \
     'SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }' | tail -n 1 | tr -d '\r')
 [[ $count -eq $(wc -l <"$work/one.nq") ]] || fail "SPARQL counts $count quads"
-prints '"exhausted":true' "$bin/quadrille" stats --dir "$work/one" --json || fail "stats --json"
+prints '"exhausted":true' "$bin/quadrille" status --dir "$work/one" --json || fail "status --json"
 echo "crawl: $(wc -l <"$work/one.nq") quads, the same bytes three times"

@@ -188,7 +188,7 @@ done 2>/dev/null
 cp "$hosts/whole.example/all.nt" "$dir/dumps/$name"
 quadrille datasets --dir "$dir" "${settings[@]}" --execute "$uri" >"$work/out" 2>&1 || fail "$(cat "$work/out")"
 for _ in $(seq "$patience"); do
-    quadrille stats --dir "$dir" | awk '$1 == "index" && NF > 5 { exit $4 + $5 + $6 > 0 }' && break
+    quadrille status --dir "$dir" | awk '$1 == "index" && NF > 5 { exit $4 + $5 + $6 > 0 }' && break
     sleep 0.1
 done
 # Files are gone and all was done: nothing is done again, nothing is withdrawn.

@@ -101,7 +101,7 @@ grep -q "refused: endpoint http://plain.example/sparql: it is somebody else's" "
 
 # What a plan says before: the endpoint is asked for its count.
 mapfile -t ours < <(web_settings)
-plan() { quadrille plan "${ours[@]::6}" "$@" >"$work/plan" || fail "plan: $(cat "$work/plan")"; }
+plan() { quadrille datasets plan "${ours[@]::6}" "$@" >"$work/plan" || fail "plan: $(cat "$work/plan")"; }
 plan plain.example
 grep -q '^  \* endpoint  *2 requests, about 13.5 kB' "$work/plan" || fail "no plan by endpoint: $(cat "$work/plan")"
 plan paper.example

@@ -90,7 +90,7 @@ run_examples() { # file of examples, folder to work in
             *--background*) ;;
             'quadrille cluster forget'*) continue ;; # takes a node that is no more: unit/test_queue has it
             *'--dir ROOT'*) continue ;; # takes the machines of a cluster: pipeline/shares has them
-            quadrille-* | 'quadrille up '* | 'quadrille cluster run '* | 'quadrille serve '* | 'quadrille top'* | *--follow* | *--continuous*)
+            quadrille-* | 'quadrille up '* | 'quadrille cluster run '* | 'quadrille serve '* | *--follow* | *--continuous*)
                 runs=(stop_by_and_by) ;;
         esac
         case $line in

@@ -67,7 +67,7 @@ if quadrille add --dir "$dir" http://another.example/ >"$work/out" 2>&1; then fa
 grep -q 'queue.min_free' "$work/out" || fail "add says $(cat "$work/out")"
 [[ $(count) == 1 ]] || fail "queries do not go on: $(count)"
 rm "$work/disk/ballast"
-exhausted() { quadrille stats --dir "$dir" --json >"$work/out" && grep -q '"exhausted":true' "$work/out"; }
+exhausted() { quadrille status --dir "$dir" --json >"$work/out" && grep -q '"exhausted":true' "$work/out"; }
 wait_for "the end of the crawl" exhausted
 status_says 'wait for room' && fail "still waiting: $(cat "$work/out")"
 grep -q writing_goes_on "$dir"/log/*index* || fail "the log does not say that it goes on"

@@ -91,7 +91,7 @@ q up --dir "$dir" --background "${settings[@]}" >/dev/null || fail "up"
 q replay --dir "$dir" --transform dish --host people.example >"$work/out" 2>&1 || fail "$(cat "$work/out")"
 grep -q 'sent to the transform stage' "$work/out" || fail "$(cat "$work/out")"
 for _ in $(seq "$patience"); do
-    prints '"exhausted":true' q stats --dir "$dir" --json && break
+    prints '"exhausted":true' q status --dir "$dir" --json && break
     sleep 0.2
 done
 q down --dir "$dir" >/dev/null

@@ -78,9 +78,9 @@ dump_and_verify "$work/planned" "$work/planned.nq"
 quadrille datasets --dir "$work/planned" >"$work/told"
 same "$work/single.nq" "$work/planned.nq" "one by one and planned: $(cat "$work/told")"
 mapfile -t ours < <(web_settings)
-quadrille plan "${ours[@]::6}" unnamed.example >"$work/plan" || fail "plan"
+quadrille datasets plan "${ours[@]::6}" unnamed.example >"$work/plan" || fail "plan"
 grep -q '^  dump: all of it in the fewest requests' "$work/plan" || fail "no plan for /sitemap.xml: $(cat "$work/plan")"
-quadrille sitemap "${ours[@]::6}" validate http://index.example/index.xml >"$work/plan" || fail "validate: $(cat "$work/plan")"
+quadrille datasets validate "${ours[@]::6}" http://index.example/index.xml >"$work/plan" || fail "validate: $(cat "$work/plan")"
 grep -q '^http://index.example/sem.xml: urlset, 0 entries, 1 datasets' "$work/plan" || fail "validate: $(cat "$work/plan")"
 for h in "${all[@]}"; do
     n=$(awk -F'\t' -v h="$h.example" '$2 == h && index($4, "/id/") == 1' "$web_log" | wc -l)

@@ -1,50 +1,8 @@
-/* quadrille plan, quadrille sitemap: what a host says of its datasets, judged. */
-#include <string.h>
+#include "cli/datasets/survey_print.h"
 
-#include "base/url/url.h"
-#include "cli/datasets/host_survey.h"
-#include "cli/shared/cli.h"
-#include "config/config.h"
+#include <stdio.h>
+
 #include "datasets/dataset_plan.h"
-
-struct plan_flags {
-    struct cli_common common;
-    bool json;
-    const char *prefer;
-};
-
-/* ---- asking ---- */
-
-typedef enum status survey_use(struct survey *survey, struct web_client *client, struct slice key,
-                               const struct plan_flags *flags, struct reason *why);
-
-static enum status
-survey_operand(const struct plan_flags *flags, const char *operand, survey_use *use,
-               struct reason *why)
-{
-    struct opt_set *options = NULL;
-    struct web_client *client = NULL;
-    struct survey survey;
-    struct buf key;
-    if (flags->common.directory != NULL) {
-        TRY(cli_check_directory(flags->common.directory, why));
-    }
-    TRY(config_load(flags->common.directory, &flags->common.assignments, &options, why));
-    survey_init(&survey);
-    buf_init(&key, URL_MAXIMUM);
-    enum status status = cli_document_key(operand, &key, why);
-    if (status == STATUS_OK) {
-        status = web_client_open(&client, options, why);
-    }
-    if (status == STATUS_OK) {
-        status = use(&survey, client, buf_slice(&key), flags, why);
-    }
-    web_client_close(client);
-    survey_release(&survey);
-    buf_release(&key);
-    opt_set_free(options);
-    return status;
-}
 
 /* ---- what is printed of descriptions ---- */
 
@@ -180,9 +138,9 @@ append_json_plan(struct buf *text, const struct dataset_plan *plan,
     buf_append_string(text, "]}\n");
 }
 
-static enum status
-plan_host(struct survey *survey, struct web_client *client, struct slice key,
-          const struct plan_flags *flags, struct reason *why)
+enum status
+survey_print_plans(struct survey *survey, struct web_client *client, struct slice key,
+                   const struct survey_printing *printing, struct reason *why)
 {
     struct plan_assumptions assumptions;
     struct buf text;
@@ -191,13 +149,13 @@ plan_host(struct survey *survey, struct web_client *client, struct slice key,
     TRY(survey_host(survey, client, key, why));
     survey_finish(survey, client);
     plan_assumptions_default(&assumptions);
-    plan_prefer(&assumptions, flags->prefer != NULL ? flags->prefer : "");
+    plan_prefer(&assumptions, printing->prefer != NULL ? printing->prefer : "");
     for (size_t i = 0; i < survey->claims.count; i++) {
         const struct description *description = survey->claims.descriptions[i];
         for (size_t k = 0; k < description->dataset_count; k++, datasets++) {
             struct dataset_plan plan;
             plan_dataset(&description->datasets[k], &assumptions, &survey->arena, &plan);
-            if (flags->json) {
+            if (printing->json) {
                 buf_init(&text, SIZE_MAX / 2);
                 append_json_plan(&text, &plan, description);
                 fwrite(text.data, 1, text.length, stdout);
@@ -209,12 +167,12 @@ plan_host(struct survey *survey, struct web_client *client, struct slice key,
     }
     web_client_counted(client, &requests, &bytes);
     if (datasets == 0) {
-        fprintf(flags->json ? stderr : stdout,
+        fprintf(printing->json ? stderr : stdout,
                 "nothing to plan: neither robots.txt, sitemaps nor /.well-known/void of %.*s "
                 "describe a dataset\n",
                 SLICE_PRINT(survey->origin));
     }
-    if (!flags->json) {
+    if (!printing->json) {
         printf("%.*s: %zu dataset%s; asked in %llu requests, ", SLICE_PRINT(survey->origin),
                datasets, datasets == 1 ? "" : "s", (unsigned long long)requests);
         print_size(bytes);
@@ -223,43 +181,7 @@ plan_host(struct survey *survey, struct web_client *client, struct slice key,
     return STATUS_OK;
 }
 
-int
-command_plan(int argc, char **argv)
-{
-    struct plan_flags plan = {0};
-    const struct flag flags[] = {
-        CLI_COMMON_FLAGS(plan.common),
-        {"json", 'j', FLAG_SWITCH, NULL, &plan.json, "Prints one JSON object for each dataset."},
-        {"prefer", 0, FLAG_STRING, "WAY", &plan.prefer,
-         "dump, endpoint or pages: the way that is gone if it can be (datasets.prefer)."},
-        {0},
-    };
-    const struct program program = {
-        .name = "quadrille plan",
-        .synopsis = "[OPTION]... HOST",
-        .summary = "say how a host's datasets are best had, and what that saves",
-        .description =
-            "Asks the host for its robots.txt, its sitemaps and /.well-known/void, the heads of "
-            "the "
-            "dumps that they name, and its SPARQL endpoints for their descriptions and counts, and "
-            "prints for every dataset what each way to it costs in "
-            "requests and bytes, which way would be gone, and why. Claims that are not believed "
-            "are listed with the reason. The data directory is not needed; its configuration is "
-            "used when given.",
-        .examples = "quadrille plan --dir DIR example.org",
-        .flags = flags,
-    };
-    struct reason why = {""};
-    char *operand;
-    enum status status =
-        program_parse_one(&program, argc, argv, "which HOST? See --help", &operand, &why);
-    if (status == STATUS_OK) {
-        status = survey_operand(&plan, operand, plan_host, &why);
-    }
-    return cli_end(&program, status, &why);
-}
-
-/* ---- sitemap ---- */
+/* ---- faults of sitemaps ---- */
 
 static unsigned
 print_sitemap(const struct surveyed_sitemap *sitemap)
@@ -311,12 +233,12 @@ print_dataset(const struct dataset *dataset)
     return errors;
 }
 
-static enum status
-validate(struct survey *survey, struct web_client *client, struct slice key,
-         const struct plan_flags *flags, struct reason *why)
+enum status
+survey_print_faults(struct survey *survey, struct web_client *client, struct slice key,
+                    const struct survey_printing *printing, struct reason *why)
 {
     unsigned errors = 0;
-    (void)flags;
+    (void)printing;
     TRY(survey_sitemap(survey, client, key, why));
     survey_finish(survey, client);
     for (size_t i = 0; i < survey->count; i++) {
@@ -333,34 +255,4 @@ validate(struct survey *survey, struct web_client *client, struct slice key,
     return errors == 0 ? STATUS_OK
                        : status_fail(why, STATUS_BAD_INPUT, "%u thing%s to mend", errors,
                                      errors == 1 ? "" : "s");
-}
-
-int
-command_sitemap(int argc, char **argv)
-{
-    struct plan_flags sitemap = {0};
-    const struct flag flags[] = {CLI_COMMON_FLAGS(sitemap.common), {0}};
-    const struct program program = {
-        .name = "quadrille sitemap",
-        .synopsis = "[OPTION]... validate URL",
-        .summary = "check a publisher's sitemap and say what to mend",
-        .description =
-            "Fetches the sitemap, those that it names, and the heads of the dumps of its datasets, "
-            "and prints what is wrong: errors, which lose something, and quirks, which are "
-            "understood all the same. Claims on other people's URIs are errors. Exit status 100 "
-            "when there is anything to mend.",
-        .examples = "quadrille sitemap validate --dir DIR http://example.org/sitemap.xml",
-        .flags = flags,
-    };
-    struct reason why = {""};
-    char **operands;
-    int n;
-    enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
-    if (status == STATUS_OK && (n != 2 || strcmp(operands[0], "validate") != 0)) {
-        status = status_fail(&why, STATUS_MISUSE, "it is `validate URL`; see --help");
-    }
-    if (status == STATUS_OK) {
-        status = survey_operand(&sitemap, operands[1], validate, &why);
-    }
-    return cli_end(&program, status, &why);
 }
