@@ -34,7 +34,9 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify \
 	tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
 	tests/unit/index_service/test_change_stream tests/unit/index_service/test_federation_counts \
+	tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_service \
+	tests/unit/index_service/test_index_update \
 	tests/unit/index_service/test_provenance tests/unit/index_service/test_share \
 	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
 	tests/unit/index_terms/test_checked_sort tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_node_cache \
@@ -55,3 +57,9 @@ test_federation_counts_WRAPS := stream_start stream_take stream_close rpc_client
 test_change_stream_WRAPS := stream_start stream_next stream_close
 test_share_PARTS := tests/unit/index_service/federation_searches.o
 test_share_WRAPS := stream_start stream_next stream_close client_miss
+test_index_update_PARTS := tests/unit/index_service/served_partitions.o
+test_index_update_WRAPS := rpc_call
+test_index_counts_PARTS := tests/unit/index_service/served_partitions.o
+test_index_counts_WRAPS := stream_pass_on
+test_import_client_PARTS := tests/unit/index_service/served_partitions.o
+test_import_client_WRAPS := rpc_client_post
