@@ -50,6 +50,9 @@ local_name(struct slice iri)
     while (start > 0 && is_name_character(iri.at[start - 1])) {
         start--;
     }
+    if (start > 0 && iri.at[start - 1] == '%') { /* an escape is not to be cut */
+        start = iri.length - start > 2 ? start + 2 : iri.length;
+    }
     while (start < iri.length && (lexical_is(iri.at[start], LEXICAL_DIGIT) ||
                                   iri.at[start] == '-' || iri.at[start] == '.')) {
         start++;

@@ -1,4 +1,6 @@
 /* SPARQL results in JSON and XML. */
+#include <string.h>
+
 #include "index/query/results/result_private.h"
 
 /* ---- JSON ---- */
@@ -75,6 +77,14 @@ const struct result_syntax result_json = {json_columns, json_row, json_boolean, 
 
 /* ---- XML ---- */
 
+/* U+FFFE and U+FFFF, which XML 1.0 does not have. */
+static bool
+is_no_character(struct slice rest)
+{
+    return rest.length > 2 && memcmp(rest.at, "\xEF\xBF", 2) == 0 &&
+           (unsigned char)rest.at[2] >= 0xBE;
+}
+
 void
 result_xml_text(struct buf *buf, struct slice text)
 {
@@ -100,6 +110,9 @@ result_xml_text(struct buf *buf, struct slice text)
             /* Control characters that XML 1.0 does not have. */
             if ((unsigned char)c < 0x20 && c != '\n' && c != '\t') {
                 (void)buf_append_string(buf, "\xEF\xBF\xBD");
+            } else if (is_no_character(slice_of(text.at + i, text.length - i))) {
+                (void)buf_append_string(buf, "\xEF\xBF\xBD");
+                i += 2;
             } else {
                 (void)buf_append_char(buf, c);
             }
