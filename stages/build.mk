@@ -9,8 +9,8 @@ stages_OBJECTS += $(addprefix stages/sandbox/,fork_server.o landlock.o sandbox.o
 stages_OBJECTS += $(addprefix stages/skeleton/,content.o document.o document_meta.o recrawl_options.o resources.o \
 	services.o stage.o stage_batch.o stage_events.o stage_metadata.o stage_options.o visit_schedule.o)
 PROGRAMS += quadrille-extract quadrille-fetch quadrille-detect quadrille-transform
-quadrille-transform_OBJECTS := stages/transform/transform_stage.o
-quadrille-detect_OBJECTS := stages/detect/detect_stage.o
+quadrille-transform_OBJECTS := stages/transform/transform_stage.o stages/transform/transform_document.o
+quadrille-detect_OBJECTS := stages/detect/detect_stage.o stages/transform/transform_document.o
 quadrille-fetch_OBJECTS := $(addprefix stages/fetch/,dump_fetch.o endpoint.o fetch_stage.o pace_reports.o page.o \
 	plan_decide.o plan_read.o queue_shares.o refused_sitemaps.o request_turn.o rules.o sitemap_entries.o sitemap_fetch.o \
 	slice.o slow_hosts.o visit.o)

@@ -152,6 +152,21 @@ store_lane(struct broker *broker, const struct completion *completion, struct ef
 
 /* ---- the three verdicts ---- */
 
+/* Detect may have done what is transform's, too. */
+static void
+count_outcome(struct broker *broker, enum stage stage, enum job_outcome outcome)
+{
+    if (outcome == OUTCOME_NONE) {
+        return;
+    }
+    broker->counters.outcomes[outcome]++;
+    if (stage == STAGE_DETECT && outcome_words[outcome].stage == STAGE_TRANSFORM) {
+        broker->counters.outcomes[OUTCOME_DETECTED]++;
+        broker->counters.stages[STAGE_TRANSFORM].put++;
+        broker->counters.stages[STAGE_TRANSFORM].done++;
+    }
+}
+
 static enum status
 done(struct broker *broker, const struct ending *ending, struct reason *why)
 {
@@ -171,9 +186,7 @@ done(struct broker *broker, const struct ending *ending, struct reason *why)
     }
     remove_record(broker, key);
     broker->counters.stages[key->stage].done++;
-    if (ending->completion.outcome != OUTCOME_NONE) {
-        broker->counters.outcomes[ending->completion.outcome]++;
-    }
+    count_outcome(broker, (enum stage)key->stage, ending->completion.outcome);
     return STATUS_OK;
 }
 

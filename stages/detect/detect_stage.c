@@ -1,14 +1,15 @@
 /* quadrille-detect: finds the exact media type of fetched documents.
  *
- * A document for whose type the registry has transforms goes on to transform; any other ends
- * here, its type and the evidence in the metadata, its state "unknown". Of an unknown document
- * that was another one before (a recrawl), the graph is emptied.
+ * A document for whose type the registry has transforms is transformed at once, while its content
+ * is at hand (stages/transform/transform_document.h), and goes on to index. What is large, or comes
+ * while the worker has fallen behind, goes on to transform instead. Any other ends here, its type
+ * and the evidence in the metadata, its state "unknown". Of an unknown document that was another
+ * one before (a recrawl), the graph is emptied.
  *
  * Hostile input: contents, Content-Type, URIs. Our own sniffing is bounded scanning; libmagic
  * is asked in a sandboxed process, and only when nothing else decides.
  */
 #include <stdlib.h>
-#include <sys/epoll.h>
 
 #include "base/memory.h"
 #include "base/system/clock.h"
@@ -20,9 +21,16 @@
 #include "stages/skeleton/content.h"
 #include "stages/skeleton/stage.h"
 #include "stages/skeleton/visit_schedule.h"
+#include "stages/transform/transform_document.h"
 #include "transforms/common/links.h"
 
-enum { HEAD = DETECT_HEAD + 1, WINDOW = 256 };
+enum {
+    HEAD = DETECT_HEAD + 1,
+    WINDOW = 256,
+    AT_ONCE_BYTES = 256 << 10, /* of a document that is transformed at once */
+    FEW = 32,                  /* documents in the worker's hands: it keeps up */
+    BEHIND_MS = 500            /* for so long it had more */
+};
 
 static struct fork_server *fork_server; /* forked before anything else is known */
 
@@ -30,9 +38,10 @@ struct detect_stage {
     struct stage_run *run;
     struct content *content;
     struct registry *registry;
-    struct document_workers *workers;
+    struct document_transforms *transforms;
+    uint64_t kept_up_ms; /* monotonic: when the worker had few documents in hand last */
     struct detector detector;
-    struct buf memory, type_memory;
+    struct buf memory;
     bool obey_tags, honour_signals;
     struct slice token; /* of robots.txt */
 };
@@ -64,26 +73,44 @@ keep_nothing(struct stage_job *job, struct document *document)
     }
 }
 
+/* While the worker keeps up; else the processes of transform share what is to be done. */
+static bool
+transforms_at_once(struct detect_stage *stage, const struct warc_record *record)
+{
+    const uint64_t now = clock_monotonic_ms();
+    if (document_transforms_in_hand(stage->transforms) < FEW) {
+        stage->kept_up_ms = now;
+    }
+    return record != NULL && record->body.length <= AT_ONCE_BYTES &&
+           now <= stage->kept_up_ms + BEHIND_MS;
+}
+
+/* record: the content, in the reading buffer; NULL: it is not there any more. */
 static void
-finish(struct detect_stage *stage, struct stage_job *job, const struct detection *detection)
+finish(struct detect_stage *stage, struct stage_job *job, const struct detection *detection,
+       const struct warc_record *record)
 {
     meta_set_text(&job->meta, META_DETECTED_TYPE, slice_string(detection->type));
     meta_set_text(&job->meta, META_DETECTED_BY, slice_string(detection->reason));
     meta_set_number(&job->meta, META_DETECTED, clock_wall_ms());
-    struct document document = job->document;
-    document.type = slice_string(detection->type);
+    struct document *document = &job->document;
+    document->type = arena_copy(&job->arena, slice_string(detection->type));
+    log_debug("detected", "uri=%.*s type=%s by=%s", SLICE_PRINT(job->job.uri), detection->type,
+              detection->reason);
     if (is_wanted(stage, detection)) {
-        stage_output_next(job, STAGE_TRANSFORM, &document);
         stage_count_as(job, OUTCOME_DETECTED);
+        if (transforms_at_once(stage, record)) {
+            document_transforms_start(stage->transforms, job, &stage->memory, record->body);
+            return;
+        }
+        stage_output_next(job, STAGE_TRANSFORM, document);
     } else {
         stage_count_as(job, OUTCOME_UNKNOWN_TYPE);
         meta_set_text(&job->meta, META_STATE, SLICE("unknown"));
         meta_set_text(&job->meta, META_REASON, SLICE("no transform is registered for its type"));
-        keep_nothing(job, &document);
+        keep_nothing(job, document);
         stage_yield(job, 0);
     }
-    log_debug("detected", "uri=%.*s type=%s by=%s", SLICE_PRINT(job->job.uri), detection->type,
-              detection->reason);
     stage_done(job);
 }
 
@@ -148,7 +175,7 @@ take_magic(void *context, const struct worker_answer *answer)
                     answer->why->text);
     }
     detect_settle(good ? answer->reply : (struct slice){0}, &waiting->detection);
-    finish(waiting->stage, job, &waiting->detection);
+    finish(waiting->stage, job, &waiting->detection, NULL);
 }
 
 /* The head is copied: the reading buffer is for the next document. */
@@ -162,12 +189,12 @@ ask_magic(struct detect_stage *stage, struct stage_job *job, const struct detect
     if (!waiting || !head.at) {
         struct detection settled = *detection;
         detect_settle((struct slice){0}, &settled);
-        finish(stage, job, &settled);
+        finish(stage, job, &settled, NULL);
         return;
     }
     *waiting = (struct waiting){.stage = stage, .detection = *detection};
     job->state = waiting;
-    document_submit_magic(stage->workers, head, take_magic, job);
+    document_submit_magic(document_transforms_workers(stage->transforms), head, take_magic, job);
 }
 
 static void
@@ -202,20 +229,16 @@ detect_start(void *context, struct stage_job *job)
     if (detection.undecided) {
         ask_magic(stage, job, &detection, record.body);
     } else {
-        finish(stage, job, &detection);
+        finish(stage, job, &detection, &record);
     }
 }
 
-static void
-pool_ready(void *context, uint32_t events)
+static enum status
+detect_flush(void *context, struct stage_job *const *jobs, size_t n, struct reason *why)
 {
-    (void)events;
+    (void)jobs, (void)n;
     struct detect_stage *stage = context;
-    struct reason why;
-    if (worker_pool_process(document_workers_pool(stage->workers), &why) != STATUS_OK) {
-        log_error("cannot go on", "reason=%s", why.text);
-        exit(EXIT_SYSTEM); /* the jobs come back by their leases */
-    }
+    return document_transforms_flush(stage->transforms, why);
 }
 
 static enum status
@@ -231,28 +254,23 @@ detect_open(struct stage_run *run, void **context, struct reason *why)
     stage->token = slice_string(opt_string(options, "fetch.robots_name"));
     detector_init(&stage->detector);
     buf_init(&stage->memory, 3 * most + (8 << 20));
-    buf_init(&stage->type_memory, 64 << 10);
     TRY(document_registry_open(&stage->registry, options, stage_directory(run), why));
     const struct warc_limits limits = {.record = most + (2 << 20), .body = most};
     TRY(content_open(&stage->content, stage_directory(run), stage_cluster(run), &limits, why));
     content_close_files(stage->content, run);
-    TRY(document_workers_open(&stage->workers, fork_server, options, stage_directory(run),
-                              DOCUMENT_DETECTION, why));
-    stage_watch(run, worker_pool_descriptor(document_workers_pool(stage->workers)), EPOLLIN,
-                pool_ready, stage);
-    return STATUS_OK;
+    return document_transforms_open(&stage->transforms, run, stage->content, fork_server,
+                                    DOCUMENT_DETECTION, why);
 }
 
 static void
 detect_close(void *context)
 {
     struct detect_stage *stage = context;
-    document_workers_close(stage->workers);
+    document_transforms_close(stage->transforms);
     content_close(stage->content);
     registry_free(stage->registry);
     detector_release(&stage->detector);
     buf_release(&stage->memory);
-    buf_release(&stage->type_memory);
     free(stage);
 }
 
@@ -275,6 +293,7 @@ static const struct stage_spec detect_spec = {
     .program = &detect_program,
     .open = detect_open,
     .start = detect_start,
+    .flush = detect_flush,
     .close = detect_close,
     .window = WINDOW,
     .batch = WINDOW,
