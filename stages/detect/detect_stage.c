@@ -281,8 +281,9 @@ static const struct program detect_program = {
     .description =
         "Takes fetched documents and decides what they are: by signature, by root element and "
         "namespace, by the first statements, by Content-Type, by the URI's extension, and last "
-        "by libmagic in a sandboxed process. Documents that a transform is registered for go on, "
-        "others end here with the state \"unknown\".\n\n"
+        "by libmagic in a sandboxed process. Documents that a transform is registered for are "
+        "transformed at once, or go on to transform when they are large or many; others end here "
+        "with the state \"unknown\".\n\n"
         "It is started by `quadrille up`; any number may run. It stops cleanly on SIGTERM.",
     .examples = "quadrille-detect --dir DIR\n"
                 "quadrille detect page.html   # one file by hand",
