@@ -158,6 +158,19 @@ void scan_set_order(struct operator* scan, enum quad_order order, bool any_predi
  * that the filter (NULL: none) says have no match there. The filter stays the caller's. */
 bool scan_can_filter(const struct operator* operator, uint32_t slot);
 void scan_set_filter(struct operator* scan, const struct key_filter *filter, uint32_t slot);
+/* Whether the operator is a scan that begins a pipeline and reads a predicate's triples in the
+ * order of their objects, which are the slot: then it can leave out what a sort above does not
+ * want. */
+bool scan_can_narrow(const struct operator* operator, uint32_t slot);
+/* From now on, until a reset; what it may leave out already stays so. */
+void scan_narrow(struct operator* scan, const struct id_range *objects);
+/* For such a scan: an object of the span behind which, with it, at least `most` others that are
+ * different stand; NONE: none was found. */
+enum status scan_last_objects(const struct operator* scan, const struct oid_span *span,
+                              uint64_t most, oid *from, struct reason *why);
+/* last_objects.c: as scan_last_objects, of a predicate of all graphs. */
+enum status last_objects(const struct run *run, oid predicate, const struct oid_span *span,
+                         uint64_t most, oid *from, struct reason *why);
 /* In place of the scan: what the pattern binds to slot (NUMBER_NONE: nothing is asked), each value
  * once with its number of different triples. */
 struct operator* counts_new(struct run *run, struct operator* scan, const struct quad_oids *pattern,

@@ -6,6 +6,9 @@
  * source tells the order of values by their identifiers, a value is looked at only when these do
  * not decide. Rows equal in all keys keep the order in which they came.
  *
+ * Of a scan in the order of the first key's identifiers, what is certainly behind the rows wanted
+ * so far is not read; where the last values are wanted, the scan begins near them.
+ *
  *   sequence | row | keys | text, language and datatype of each key's term
  */
 #include <math.h>
@@ -35,6 +38,8 @@ struct order {
     uint64_t *record;
     size_t room; /* words of record */
     bool opened, done;
+    bool narrows, searched; /* what of it the input leaves out; the last values were looked for */
+    oid behind;             /* a first key that is behind those wanted, whatever comes */
     struct sort_key completed; /* the LATER key that was looked at last */
 };
 
@@ -248,18 +253,47 @@ put_key(struct order *order, size_t number, const oid *row, size_t *words, struc
     return STATUS_OK;
 }
 
-/* Tells by the identifier of its first key whether a row is certainly behind those wanted. */
+/* Tells by the identifier of its first key, of which many rows side by side may have the same,
+ * whether a row is certainly behind those wanted. */
 static bool
 is_behind(const struct order *order, const oid *row)
 {
     const struct quad_source *source = order->operator.run->source;
     const struct expression *key = order->count ? order->keys[0].expression : NULL;
-    const uint64_t *bound = source->before ? sorter_bound(&order->sorter) : NULL;
-    if (!bound || key->kind != EXPRESSION_VARIABLE || row[key->number] >= OID_LOCAL) {
-        return false;
+    const uint64_t *bound = sorter_bound(&order->sorter);
+    const oid id = key && key->kind == EXPRESSION_VARIABLE ? row[key->number] : OID_NONE;
+    if (!bound || id == OID_NONE || id == order->behind) {
+        return bound && id != OID_NONE;
     }
-    const oid id = row[key->number], limit = keys_of(order, bound)->id;
-    return order->keys[0].descending ? source->before(id, limit) : source->before(limit, id);
+    const oid limit = keys_of(order, bound)->id;
+    return source->before && id < OID_LOCAL &&
+           (order->keys[0].descending ? source->before(id, limit) : source->before(limit, id));
+}
+
+/* Lets the scan below go over values that are behind those wanted so far. */
+static enum status
+narrow(struct order *order, struct reason *why)
+{
+    struct operator* input = order->operator.input;
+    const struct quad_source *source = order->operator.run->source;
+    const uint64_t *bound = sorter_bound(&order->sorter);
+    struct oid_span span;
+    oid id = bound ? keys_of(order, bound)->id : OID_NONE;
+    if (id == OID_NONE || id >= OID_LOCAL || !source->span(id, &span)) {
+        return STATUS_OK;
+    }
+    struct id_range wanted = {span.first, span.first, span.high, span.last};
+    if (order->keys[0].descending) {
+        if (!order->searched) {
+            oid from;
+            order->searched = true;
+            TRY(scan_last_objects(input, &span, order->most, &from, why));
+            (void)(from > id && source->span(from, &span));
+        }
+        wanted = (struct id_range){span.first, span.low, span.last, span.last};
+    }
+    scan_narrow(input, &wanted);
+    return STATUS_OK;
 }
 
 static enum status
@@ -276,9 +310,12 @@ add(struct order *order, const oid *row, uint64_t sequence, struct reason *why)
     }
     TRY(evaluation_check(&run->evaluation, why));
     const uint64_t *bound = sorter_bound(&order->sorter);
-    return bound && compare_records(order, order->record, bound) > 0
-               ? STATUS_OK
-               : sorter_add(&order->sorter, order->record, words, why);
+    if (!bound || compare_records(order, order->record, bound) <= 0) {
+        return sorter_add(&order->sorter, order->record, words, why);
+    }
+    const bool first = order->count && compare_keys(order, order->record, bound, 0) != 0;
+    order->behind = first ? keys_of(order, order->record)->id : order->behind;
+    return STATUS_OK;
 }
 
 static enum status
@@ -297,6 +334,7 @@ gather(struct order *order, struct reason *why)
             TRY(is_behind(order, row) ? STATUS_OK : add(order, row, sequence, why));
             sequence++;
         }
+        TRY(order->narrows ? narrow(order, why) : STATUS_OK);
         TRY(run_check(operator->run, why));
     }
     order->done = true;
@@ -334,7 +372,8 @@ static void order_reset(struct operator* operator)
     if (order->opened) {
         sorter_reset(&order->sorter);
     }
-    order->done = false;
+    order->done = order->searched = false;
+    order->behind = OID_NONE;
 }
 
 static void order_close(struct operator* operator)
@@ -356,6 +395,9 @@ struct operator* order_new(struct run *run, struct operator* input, const struct
         order->keys = keys;
         order->count = count;
         order->most = most;
+        order->narrows = most < UINT64_MAX && count > 0 &&
+                         keys[0].expression->kind == EXPRESSION_VARIABLE &&
+                         scan_can_narrow(input, keys[0].expression->number);
     }
     return (struct operator*)order;
 }

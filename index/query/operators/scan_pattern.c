@@ -44,6 +44,7 @@ struct scan {
     bool asks; /* there was no room in it: the index is asked until it is emptied */
     const struct key_filter *filter; /* of a join above, on what is bound to filtered; or NULL */
     uint32_t filtered;
+    struct id_range objects; /* that may be left out: the specification's, or fewer */
 };
 
 static void
@@ -367,7 +368,7 @@ scan_take_row(struct scan *scan)
 static bool
 skip_objects(struct scan *scan)
 {
-    const struct id_range *objects = &scan->spec.objects;
+    const struct id_range *objects = &scan->objects;
     const struct quad_source *source = scan->operator.run->source;
     if (!objects->first || scan->many || scan->duplicates != DUPLICATES_BY_SUBJECT) {
         return scan->quad < scan->quad_count;
@@ -462,6 +463,7 @@ static void scan_reset(struct operator* operator)
     scan_stop(scan);
     scan->input = NULL;
     scan->at = scan->graph = 0;
+    scan->objects = scan->spec.objects;
 }
 
 static void scan_close(struct operator* operator)
@@ -535,6 +537,45 @@ scan_set_filter(struct operator* operator, const struct key_filter * filter, uin
     scan->filtered = slot;
 }
 
+bool
+scan_can_narrow(const struct operator* operator, uint32_t slot)
+{
+    const struct scan *scan = (const struct scan *)operator;
+    const struct quad_source *source = operator->run->source;
+    if (operator->kind != & scan_kind || !source->span || !source->scan_skip || scan->many) {
+        return false;
+    }
+    const struct scan_spec *spec = &scan->spec;
+    return !operator->input->input && spec->graph.kind != PLACE_SLOT && !spec->duplicates &&
+            spec->graphs.kind == GRAPHS_ALL && spec->order == ORDER_COUNT &&
+            spec->pattern.predicate.kind == PLACE_CONSTANT &&
+            spec->pattern.subject.kind == PLACE_SLOT &&
+            spec->pattern.object.kind == PLACE_SLOT && spec->pattern.object.number == slot &&
+            spec->pattern.subject.number != slot;
+}
+
+void
+scan_narrow(struct operator* operator, const struct id_range * objects)
+{
+    struct id_range *kept = &((struct scan *)operator)->objects;
+    if (kept->first == 0) {
+        *kept = *objects;
+    } else if (kept->first == objects->first) {
+        kept->low = kept->low > objects->low ? kept->low : objects->low;
+        kept->high = kept->high < objects->high ? kept->high : objects->high;
+    }
+}
+
+enum status
+scan_last_objects(const struct operator* operator, const struct oid_span * span, uint64_t most,
+                  oid *from, struct reason *why)
+{
+    const struct run *run = operator->run;
+    const struct scan *scan = (const struct scan *)operator;
+    return last_objects(run, run->constants[scan->spec.pattern.predicate.number], span, most, from,
+                        why);
+}
+
 struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows)
 {
@@ -543,6 +584,7 @@ struct operator* scan_new(struct run *run, struct operator* input, const struct 
         return NULL;
     }
     scan->spec = *spec;
+    scan->objects = spec->objects;
     choose_places(scan);
     scan->many = scans_many(run->source, spec->graph, &spec->graphs);
     row_table_init(&scan->seen, &run->account, "triples in several documents", 3, 3);
