@@ -1,24 +1,15 @@
 /* A pattern joined to its input: one scan of the source for each input row, with what the row
  * has bound. A source that takes many patterns at once gets those of a batch together.
  *
- * The union of graphs gives each triple once. Where the graph is the last of the scan's order,
- * duplicates stand side by side; the orders that begin with the predicate are sorted by graph
- * before subject, and there a set remembers the subjects of the present predicate and object.
+ * The union of graphs gives each triple once (doubles.h). Of the quads that are read, those that
+ * make no row are sifted out before rows are made of the others.
  */
-#include "index/query/operators/operator.h"
-
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "index/query/operators/doubles.h"
 
 enum { QUADS = 128, MANY = 1024 /* patterns handed to a source at once */ };
-
-enum duplicates {
-    DUPLICATES_NONE,
-    DUPLICATES_SIDE_BY_SIDE,
-    DUPLICATES_BY_SUBJECT, /* within one object */
-    DUPLICATES_ANYWHERE
-};
 
 struct scan {
     struct operator operator;
@@ -26,24 +17,21 @@ struct scan {
     struct batch *input; /* being worked on */
     size_t at;           /* its row */
     struct quad_scan *open;
-    size_t graph; /* of a set of graphs: the one being read */
-    enum duplicates duplicates;
+    size_t graph;                   /* of a set of graphs: the one being read */
     bool many;                      /* by scan_many */
     struct quad_oids *patterns;     /* handed to scan_many, */
     uint32_t *rows, numbers[QUADS]; /* the input rows they are of, the patterns quads are of */
     size_t row;                     /* input row of the present quad */
     struct quad_oids quads[QUADS];
     size_t quad, quad_count;
-    struct quad_oids last; /* for duplicates */
+    struct doubles doubles;
     /* Of weighted rows: which places make them different, and the quad of the last row of the
      * batch, which an equal one can be added to. */
     bool merges, by_subject, by_predicate, by_object;
     bool open_row;
     struct quad_oids merged;
-    struct row_table seen, subjects; /* triples; subjects of the present predicate and object */
-    bool asks; /* there was no room in it: the index is asked until it is emptied */
-    const struct key_filter *filter; /* of a join above, on what is bound to filtered; or NULL */
-    uint32_t filtered;
+    const struct key_filter *filter; /* of a join above, on subjects or else objects; or NULL */
+    bool filters_subjects;
     struct id_range objects; /* that may be left out: the specification's, or fewer */
 };
 
@@ -65,25 +53,13 @@ place_id(const struct run *run, struct place place, const oid *row)
                                           : OID_NONE;
 }
 
-static void
-forget_seen(struct scan *scan)
-{
-    scan->asks = false;
-    if (scan->seen.count) {
-        row_table_reset(&scan->seen);
-    }
-    if (scan->subjects.count) {
-        row_table_reset(&scan->subjects);
-    }
-}
-
 /* The order in which the duplicates of a union of graphs are easiest to drop. */
 static enum quad_order
-union_order(const struct quad_oids *pattern, enum duplicates *duplicates)
+union_order(const struct quad_oids *pattern, enum doubles_kind *kind)
 {
-    *duplicates = DUPLICATES_SIDE_BY_SIDE;
+    *kind = DOUBLES_SIDE_BY_SIDE;
     if (pattern->predicate && !pattern->subject) {
-        *duplicates = DUPLICATES_BY_SUBJECT;
+        *kind = DOUBLES_BY_SUBJECT;
         return ORDER_POCS;
     }
     return pattern->object && !pattern->predicate ? ORDER_OSPC : ORDER_SPOC;
@@ -125,13 +101,13 @@ scan_start(struct scan *scan, bool *match, struct reason *why)
     enum quad_order order = ORDER_COUNT;
     *match = scan_pattern(scan, &pattern);
     scan->row = scan->at;
-    scan->duplicates = DUPLICATES_NONE;
+    enum doubles_kind doubles = DOUBLES_NONE;
     if (spec->graph.kind != PLACE_SLOT && spec->graphs.kind != GRAPHS_ALL) {
-        scan->duplicates = spec->graphs.count > 1 ? DUPLICATES_ANYWHERE : DUPLICATES_NONE;
+        doubles = spec->graphs.count > 1 ? DOUBLES_ANYWHERE : DOUBLES_NONE;
     } else if (spec->graph.kind != PLACE_SLOT && !spec->duplicates) {
-        order = union_order(&pattern, &scan->duplicates);
+        order = union_order(&pattern, &doubles);
         if (spec->order != ORDER_COUNT && spec->order != ORDER_POCS) {
-            scan->duplicates = DUPLICATES_SIDE_BY_SIDE;
+            doubles = DOUBLES_SIDE_BY_SIDE;
         }
     }
     if (spec->order != ORDER_COUNT) {
@@ -145,94 +121,57 @@ scan_start(struct scan *scan, bool *match, struct reason *why)
     run->report.scans++;
     enum status status = run->source->scan(run->source->context, &pattern, order, &scan->open, why);
     if (status == STATUS_UNSUPPORTED && order != ORDER_COUNT) {
-        scan->duplicates = DUPLICATES_ANYWHERE;
+        doubles = DOUBLES_ANYWHERE;
         status = run->source->scan(run->source->context, &pattern, ORDER_COUNT, &scan->open, why);
     }
-    if (scan->duplicates >= DUPLICATES_BY_SUBJECT && scan->graph == 0) {
-        forget_seen(scan);
+    if (doubles >= DOUBLES_BY_SUBJECT && scan->graph == 0) {
+        doubles_forget(&scan->doubles);
     }
-    scan->last = (struct quad_oids){0};
+    doubles_begin(&scan->doubles, doubles, false);
     return status;
 }
 
-/* Where a set of what was given has no room: whether the triple is another graph's to give, of a
- * union that with the least identifier, of a set the one that is read first. */
-static enum status
-earlier_has(struct scan *scan, const struct quad_oids *quad, bool *doubled, struct reason *why)
+/* Whether a join above may have a match for the quad. */
+static inline bool
+may_match(const struct scan *scan, const struct quad_oids *quad)
 {
-    struct run *run = scan->operator.run;
-    const struct graphs *graphs = &scan->spec.graphs;
-    const struct quad_oids pattern = {quad->subject, quad->predicate, quad->object, OID_NONE};
-    struct quad_oids found[8];
-    struct quad_scan *triples;
-    size_t count = 1;
-    run->report.scans++;
-    TRY(run->source->scan(run->source->context, &pattern, ORDER_COUNT, &triples, why));
-    enum status status = STATUS_OK;
-    while (status == STATUS_OK && count && !*doubled) {
-        status = run->source->scan_next(triples, found, 8, &count, why);
-        for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-            bool earlier = graphs->kind == GRAPHS_ALL && found[i].graph < quad->graph;
-            for (size_t k = 0; graphs->kind == GRAPHS_SET && k < scan->graph; k++) {
-                earlier = earlier || graphs->ids[k] == found[i].graph;
-            }
-            *doubled = *doubled || earlier;
-        }
-    }
-    run->source->scan_close(triples);
-    return status;
+    return key_filter_may_have(scan->filter, scan->filters_subjects ? quad->subject : quad->object);
 }
 
-/* Whether the quad, which scan->quad is behind, is all there is of its predicate and object, as
- * most labels are; then it need not be remembered. */
-static bool
-stands_alone(const struct scan *scan, const struct quad_oids *quad)
+/* Whether the quad makes a row, but for variables that stand twice in the pattern. */
+static inline enum status
+passes(struct scan *scan, const struct quad_oids *quad, const struct quad_oids *next, bool *passes,
+       struct reason *why)
 {
-    const struct quad_oids *after = &scan->quads[scan->quad];
-    return !scan->many && scan->quad < scan->quad_count &&
-           (after->object != quad->object || after->predicate != quad->predicate);
+    const struct run *run = scan->operator.run;
+    const struct scan_spec *spec = &scan->spec;
+    bool doubled;
+    *passes = false;
+    if ((spec->any_predicate &&
+         quad->predicate != run->constants[spec->pattern.predicate.number]) ||
+        (scan->filter && !may_match(scan, quad))) {
+        return STATUS_OK;
+    }
+    TRY(doubles_find(&scan->doubles, quad, next, scan->graph, &doubled, why));
+    *passes =
+        !doubled && (spec->graph.kind != PLACE_SLOT || graphs_have(&spec->allowed, quad->graph));
+    return STATUS_OK;
 }
 
-/* Whether the triple was already given. */
+/* Leaves those of the quads that make rows. */
 static enum status
-is_double(struct scan *scan, const struct quad_oids *quad, bool *doubled, struct reason *why)
+sift(struct scan *scan, struct reason *why)
 {
-    *doubled = false;
-    if (scan->duplicates == DUPLICATES_NONE) {
-        return STATUS_OK;
+    size_t kept = 0;
+    for (size_t i = scan->quad; i < scan->quad_count; i++) {
+        const struct quad_oids quad = scan->quads[i];
+        bool good;
+        TRY(passes(scan, &quad, i + 1 < scan->quad_count ? &scan->quads[i + 1] : NULL, &good, why));
+        scan->quads[kept] = quad;
+        kept += good;
     }
-    const struct quad_oids last = scan->last;
-    bool added;
-    size_t at;
-    scan->last = *quad;
-    switch (scan->duplicates) {
-    case DUPLICATES_SIDE_BY_SIDE:
-        *doubled = last.subject == quad->subject && last.predicate == quad->predicate &&
-                   last.object == quad->object;
-        return STATUS_OK;
-    case DUPLICATES_BY_SUBJECT:
-        if (last.object != quad->object || last.predicate != quad->predicate) {
-            forget_seen(scan);
-            if (stands_alone(scan, quad)) {
-                return STATUS_OK;
-            }
-        }
-        break;
-    default:
-        break;
-    }
-    const oid key[3] = {quad->subject, quad->predicate, quad->object};
-    struct row_table *seen =
-        scan->duplicates == DUPLICATES_BY_SUBJECT ? &scan->subjects : &scan->seen;
-    /* A triple that was given without a place in the set must not be looked for there. */
-    scan->asks = scan->asks || (!scan->many && !spill_may_take(&scan->operator.run->spill,
-                                                               row_table_growth(seen)));
-    if (scan->asks) {
-        *doubled = row_table_find(seen, key) != SIZE_MAX;
-        return *doubled ? STATUS_OK : earlier_has(scan, quad, doubled, why);
-    }
-    TRY(row_table_put(seen, key, &added, &at, why));
-    *doubled = !added;
+    scan->quad = 0;
+    scan->quad_count = kept;
     return STATUS_OK;
 }
 
@@ -260,41 +199,20 @@ is_equal(const struct scan *scan, const struct quad_oids *quad)
            (scan->spec.graph.kind != PLACE_SLOT || merged->graph == quad->graph);
 }
 
-/* Whether a join above may have a match for the quad. */
-static inline bool
-may_match(const struct scan *scan, const struct quad_oids *quad)
-{
-    const struct pattern *pattern = &scan->spec.pattern;
-    const oid key = pattern->subject.kind == PLACE_SLOT && pattern->subject.number == scan->filtered
-                        ? quad->subject
-                        : quad->object;
-    return key_filter_may_have(scan->filter, key);
-}
-
-static enum status
-scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch, struct reason *why)
+/* Makes a row of a quad that passes. */
+static inline void
+scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch)
 {
     const struct run *run = scan->operator.run;
     const struct scan_spec *spec = &scan->spec;
-    bool doubled;
-    if (spec->any_predicate && quad->predicate != run->constants[spec->pattern.predicate.number]) {
-        return STATUS_OK;
-    }
-    if (scan->filter && !may_match(scan, quad)) {
-        return STATUS_OK;
-    }
-    TRY(is_double(scan, quad, &doubled, why));
-    if (doubled || (spec->graph.kind == PLACE_SLOT && !graphs_have(&spec->allowed, quad->graph))) {
-        return STATUS_OK;
-    }
+    const oid *from = batch_row(run, scan->input, scan->row);
     if (is_equal(scan, quad)) {
-        const uint64_t one = row_weight(batch_row(run, scan->input, scan->row), spec->weight);
         oid *last = batch_row(run, batch, batch->count - 1);
-        last[spec->weight] = row_weight(last, spec->weight) + one;
-        return STATUS_OK;
+        last[spec->weight] = row_weight(last, spec->weight) + row_weight(from, spec->weight);
+        return;
     }
     oid *row = batch_row(run, batch, batch->count);
-    memcpy(row, batch_row(run, scan->input, scan->row), run->width * sizeof *row);
+    memcpy(row, from, run->width * sizeof *row);
     if (bind(row, spec->pattern.subject, quad->subject) &&
         bind(row, spec->pattern.predicate, quad->predicate) &&
         bind(row, spec->pattern.object, quad->object) && bind(row, spec->graph, quad->graph)) {
@@ -302,7 +220,6 @@ scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch, 
         scan->open_row = scan->merges;
         scan->merged = *quad;
     }
-    return STATUS_OK;
 }
 
 /* Goes to the next graph of a set, or to the next input row. */
@@ -346,7 +263,7 @@ scan_start_many(struct scan *scan, bool *match, struct reason *why)
     }
     TRY(run_check(run, why));
     run->report.scans++;
-    scan->duplicates = several ? DUPLICATES_ANYWHERE : DUPLICATES_NONE;
+    doubles_begin(&scan->doubles, several ? DOUBLES_ANYWHERE : DOUBLES_NONE, true);
     return run->source->scan_many(run->source->context, scan->patterns, count, graphs, &scan->open,
                                   why);
 }
@@ -359,7 +276,7 @@ scan_take_row(struct scan *scan)
     if (row != scan->row) {
         scan->row = row;
         scan->open_row = false;
-        forget_seen(scan);
+        doubles_forget(&scan->doubles);
     }
 }
 
@@ -370,7 +287,7 @@ skip_objects(struct scan *scan)
 {
     const struct id_range *objects = &scan->objects;
     const struct quad_source *source = scan->operator.run->source;
-    if (!objects->first || scan->many || scan->duplicates != DUPLICATES_BY_SUBJECT) {
+    if (!objects->first || scan->many || scan->doubles.kind != DOUBLES_BY_SUBJECT) {
         return scan->quad < scan->quad_count;
     }
     for (; scan->quad < scan->quad_count; scan->quad++) {
@@ -407,7 +324,11 @@ scan_more(struct scan *scan, bool *end, struct reason *why)
             run->report.scanned += scan->quad_count;
             if (scan->quad_count) {
                 TRY(run_check(run, why));
-                if (skip_objects(scan)) {
+                if (!skip_objects(scan)) {
+                    continue;
+                }
+                TRY(many ? STATUS_OK : sift(scan, why));
+                if (scan->quad_count) {
                     return STATUS_OK;
                 }
                 continue;
@@ -449,10 +370,18 @@ scan_next(struct operator* operator, struct batch ** batch, struct reason *why)
                 return STATUS_OK;
             }
         }
-        if (scan->many) {
-            scan_take_row(scan);
+        if (!scan->many) {
+            scan_emit(scan, &scan->quads[scan->quad++], *batch);
+            continue;
         }
-        TRY(scan_emit(scan, &scan->quads[scan->quad++], *batch, why));
+        bool good;
+        const struct quad_oids *quad = &scan->quads[scan->quad];
+        scan_take_row(scan);
+        TRY(passes(scan, quad, NULL, &good, why));
+        if (good) {
+            scan_emit(scan, quad, *batch);
+        }
+        scan->quad++;
     }
     return STATUS_OK;
 }
@@ -470,8 +399,7 @@ static void scan_close(struct operator* operator)
 {
     struct scan *scan = (struct scan *)operator;
     scan_stop(scan);
-    row_table_release(&scan->seen);
-    row_table_release(&scan->subjects);
+    doubles_release(&scan->doubles);
     free(scan->patterns);
     free(scan->rows);
 }
@@ -533,8 +461,9 @@ void
 scan_set_filter(struct operator* operator, const struct key_filter * filter, uint32_t slot)
 {
     struct scan *scan = (struct scan *)operator;
+    const struct place subject = scan->spec.pattern.subject;
     scan->filter = filter;
-    scan->filtered = slot;
+    scan->filters_subjects = subject.kind == PLACE_SLOT && subject.number == slot;
 }
 
 bool
@@ -587,7 +516,6 @@ struct operator* scan_new(struct run *run, struct operator* input, const struct 
     scan->objects = spec->objects;
     choose_places(scan);
     scan->many = scans_many(run->source, spec->graph, &spec->graphs);
-    row_table_init(&scan->seen, &run->account, "triples in several documents", 3, 3);
-    row_table_init(&scan->subjects, &run->account, "triples in several documents", 1, 1);
+    doubles_init(&scan->doubles, run, &scan->spec.graphs);
     return &scan->operator;
 }
