@@ -22,7 +22,8 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_pace tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
 	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages/test_stage_pace tests/unit/stages/test_worker \
-	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_refused_sitemaps
+	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_refused_sitemaps \
+	tests/unit/stages_work/test_extract_stage
 test_content_WRAPS := archive_link_open archive_link_close archive_link_read archive_link_read_ranges warc_read_member \
 	stage_waiting cluster_keys cluster_self cluster_find cluster_node cluster_node_count
 test_resources_WRAPS := metastore_get content_read clock_monotonic_ms clock_wall_ms
@@ -61,3 +62,12 @@ test_stage_pace_WRAPS := queue_complete metastore_put clock_monotonic_ms process
 test_worker_PARTS := tests/unit/stages/sandbox_steps.o tests/unit/stages/worker_pools.o tests/hooks/document_hook.o
 test_worker_WRAPS := transform_run setrlimit prctl landlock_enter landlock_enter_alone seccomp_init seccomp_rule_add \
 	seccomp_load
+# What tests/unit/stages_work/stage_steps.c stands in for.
+work_WRAPS := main exit stage_main stage_options stage_directory stage_worker_name stage_cluster stage_metastore \
+	stage_scope stage_watch stage_timer stage_done stage_release stage_put_off stage_bury stage_output \
+	stage_output_next stage_output_later stage_yield stage_count_as stage_set_scope stage_put_meta clock_wall_ms \
+	content_open content_close content_close_files content_read content_refused
+test_extract_stage_PARTS := tests/unit/stages_work/stage_steps.o $(quadrille-extract_OBJECTS)
+test_extract_stage_WRAPS := $(work_WRAPS) index_client_open index_client_close index_client_descriptors \
+	index_client_process index_client_wait_ms index_links metastore_get metastore_client_open metastore_client_close \
+	metastore_scan
