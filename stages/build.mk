@@ -23,7 +23,8 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
 	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages/test_stage_pace tests/unit/stages/test_worker \
 	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_refused_sitemaps \
-	tests/unit/stages_work/test_extract_stage
+	tests/unit/stages_work/test_detect_stage tests/unit/stages_work/test_extract_stage \
+	tests/unit/stages_work/test_transform_stage
 test_content_WRAPS := archive_link_open archive_link_close archive_link_read archive_link_read_ranges warc_read_member \
 	stage_waiting cluster_keys cluster_self cluster_find cluster_node cluster_node_count
 test_resources_WRAPS := metastore_get content_read clock_monotonic_ms clock_wall_ms
@@ -71,3 +72,10 @@ test_extract_stage_PARTS := tests/unit/stages_work/stage_steps.o $(quadrille-ext
 test_extract_stage_WRAPS := $(work_WRAPS) index_client_open index_client_close index_client_descriptors \
 	index_client_process index_client_wait_ms index_links metastore_get metastore_client_open metastore_client_close \
 	metastore_scan
+test_detect_stage_PARTS := tests/unit/stages_work/stage_steps.o stages/detect/detect_stage.o
+test_detect_stage_WRAPS := $(work_WRAPS) fork_server_start document_submit_magic schedule_visit clock_monotonic_ms
+test_transform_stage_PARTS := tests/unit/stages_work/stage_steps.o $(quadrille-transform_OBJECTS)
+test_transform_stage_WRAPS := $(work_WRAPS) fork_server_start document_workers_open document_workers_close document_workers_pool \
+	worker_pool_descriptor worker_pool_process document_submit_transform document_outcome_decode resources_open \
+	resources_close resource_set_new resource_set_free resource_set_gather resource_set_missing resource_set_unknown \
+	resource_set_old resource_set_give_up resource_set_list resource_set_names warc_write_conversion warc_sync

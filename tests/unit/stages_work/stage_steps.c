@@ -304,10 +304,10 @@ void
 steps_prepare(const char *cluster, const char *const *settings)
 {
     struct reason why = {""};
-    steps = (struct stage_steps){.now_ms = STEPS_WALL_MS};
+    steps = (struct stage_steps){.now_ms = STEPS_WALL_MS, .arena = ARENA};
     buf_init(&steps.trace, TRACE);
     buf_init(&steps.next_bytes, JOB_DATA_MAXIMUM);
-    arena_init(&steps.job.arena, ARENA);
+    arena_init(&steps.job.arena, steps.arena);
     meta_update_init(&steps.job.meta);
     assert_true(scratch_folder(steps.directory, "quadrille-stage"));
     steps.options = opt_set_new(config_tables);
@@ -354,7 +354,7 @@ void
 steps_start(const struct job *job, const struct document *document)
 {
     release_job();
-    arena_init(&steps.job.arena, ARENA);
+    arena_init(&steps.job.arena, steps.arena);
     meta_update_init(&steps.job.meta);
     steps.job.job = *job;
     steps.job.document = document != NULL ? *document : (struct document){0};
@@ -362,6 +362,17 @@ steps_start(const struct job *job, const struct document *document)
     steps.next = (struct document){0};
     buf_reset(&steps.trace);
     steps.spec->start(steps.stage, &steps.job);
+}
+
+void
+steps_turn(void)
+{
+    for (size_t i = 0; i < steps.timer_count; i++) {
+        if (steps.timers[i].delay_ms == 0) {
+            steps.timers[i].delay_ms = UINT64_MAX;
+            steps.timers[i].tick(steps.timers[i].context);
+        }
+    }
 }
 
 void

@@ -22,7 +22,7 @@ struct stage_steps {
     struct opt_set *options;
     struct cluster *cluster;
     char directory[SCRATCH_SIZE];
-    uint64_t now_ms, scope;
+    uint64_t now_ms, scope; /* wall time */
     struct {
         int descriptor;
         stage_ready *ready;
@@ -41,6 +41,7 @@ struct stage_steps {
     /* The last document that was handed on. */
     struct document next;
     struct buf next_bytes;
+    size_t arena; /* bytes of a job's */
     struct stage_job job;
 };
 extern struct stage_steps steps;
@@ -55,6 +56,8 @@ void steps_prepare(const char *cluster, const char *const *settings);
 enum status steps_open(struct reason *why);
 /* Gives the stage a job as it came from the queue; whatever was told of another is forgotten. */
 void steps_start(const struct job *job, const struct document *document);
+/* One round of the loop: timers that are due at once. */
+void steps_turn(void);
 /* The trace since the last look. */
 void assert_trace(const char *text);
 /* Metadata that the job leaves: of a text "" is none, of a number UINT64_MAX. */

@@ -351,8 +351,10 @@ first_links_are_noted(void **state)
         start_page(0, 0, &mapped);
         buf_reset(&steps.trace);
         link_to((const char *const[]){"http://b.example/", "http://a.example/y", NULL});
-        snprintf(wanted, sizeof wanted, "meta shttp://a.example/y %d=%llu\n", META_LINK_SEEN,
-                 (unsigned long long)steps.now_ms);
+        snprintf(wanted, sizeof wanted,
+                 "meta s"
+                 "http://a.example/y %d=%llu\n",
+                 META_LINK_SEEN, (unsigned long long)steps.now_ms);
         char whole[2 * TEXT];
         snprintf(whole, sizeof whole, "%s%s%sdone\n",
                  PUT("http://b.example/", "http://b.example", "1"),
@@ -717,6 +719,7 @@ a_node_without_an_address_of_its_index_is_named(void **state)
                         "cluster.conf: node there serves index and has no index=tcp://host:port");
 }
 
+/* main is that of the program. */
 STAND_IN(int, main, (int argc, char **argv))
 {
     (void)argc, (void)argv;
