@@ -25,13 +25,14 @@ enum {
     RESERVE_PAUSE_MS = 500,
     UNWANTED_PAUSE_MS = 50,
     RESERVE_PACE_MS = 16,
-    RESERVE_PACE_MOST_MS = 100,
-    PACE_PER_JOB_MS = 2,
+    RESERVE_PACE_FEW_MS = 100,
     START_SLICE_MS = 20,
     HELD_PER_WINDOW = 4,
     SILENCE_MS = 5000,         /* of another node, until what needs it is put off */
-    POLL_MS = 1000,            /* how long the queue may hold a request until a job is due */
+    POLL_MS = 10000,           /* how long the queue may hold a request until a job is due */
+    POLL_WANTED_MS = 1000,     /* the same, where jobs may soon not be wanted any more */
     STOP_TIMEOUT_MS = 10000,   /* for jobs in flight; the rest go back to the queue */
+    REST_LEAST_MS = 250,       /* after a flush, of all but fetch, whose hosts wait for it */
     BATCH_DELAY_MS = 100,      /* for others, while an earlier batch is under way */
     BATCH_GATHER_MS = 100,     /* for others, while most jobs in hand have not ended */
     JOB_MEMORY = 64 << 20,     /* of the records of one job */
@@ -113,11 +114,7 @@ stage_timer(struct stage_run *run, uint64_t delay_ms, stage_tick *tick, void *co
 uint64_t
 stage_pace_ms(enum stage stage, size_t asked, size_t came)
 {
-    const uint64_t pace = came * PACE_PER_JOB_MS;
-    if (stage == STAGE_FETCH || came >= asked || pace < RESERVE_PACE_MS) {
-        return RESERVE_PACE_MS;
-    }
-    return pace < RESERVE_PACE_MOST_MS ? pace : RESERVE_PACE_MOST_MS;
+    return stage == STAGE_FETCH || came >= asked ? RESERVE_PACE_MS : RESERVE_PACE_FEW_MS;
 }
 
 static void
@@ -200,8 +197,8 @@ reserve_more(struct stage_run *run)
     }
     run->reserving = true;
     run->asked = room;
-    queue_reserve(run->queue, run->spec->stage, run->lane, (uint32_t)room, POLL_MS, jobs_reserved,
-                  run);
+    queue_reserve(run->queue, run->spec->stage, run->lane, (uint32_t)room,
+                  run->wanted == NULL ? POLL_MS : POLL_WANTED_MS, jobs_reserved, run);
 }
 
 static void
@@ -407,6 +404,7 @@ read_options(struct stage_run *run)
                       ? (size_t)opt_integer(run->options, spec->window_option)
                       : spec->window;
     run->batch_most = spec->batch > 0 ? spec->batch : run->window;
+    run->rest_least_ms = spec->stage == STAGE_FETCH ? 0 : REST_LEAST_MS;
     run->rest_most_ms = spec->rest_ms;
     run->batch_delay_ms = BATCH_DELAY_MS;
     run->batch_gather_ms = BATCH_GATHER_MS;

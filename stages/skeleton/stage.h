@@ -53,7 +53,7 @@ struct stage_spec {
     void (*close)(void *context);
     size_t window, batch;      /* most jobs started and not ended; most that end together */
     const char *window_option; /* what says window instead, and batch where that is 0 */
-    uint64_t rest_ms;          /* longest rest after a flush (stage_batch.c); 0: none */
+    uint64_t rest_ms;          /* longest rest after a flush (stage_batch.c); 0: the usual */
 };
 
 int stage_main(const struct stage_spec *spec, int argc, char **argv);

@@ -4,10 +4,11 @@
  * enough. When none is, a batch leaves at once if all that is in hand has ended (of fetch: most),
  * so a lone job does not wait; else it gathers for a moment.
  *
- * A stage for which few jobs cost nearly what many cost (index: each batch goes through its trees)
- * also rests after a flush, in proportion to the jobs flushed. So rests grow up to the longest
- * while jobs come faster than that, and with them the batches; while they come slower there is no
- * rest to speak of. */
+ * After a flush all stages but fetch rest: a trickle of jobs comes in a few batches a second, each
+ * of which costs three syncs and six messages whatever its size. A stage for which few jobs cost
+ * nearly what many cost (index: each batch goes through its trees) rests longer, in proportion to
+ * the jobs flushed. So rests grow up to the longest while jobs come faster than that, and with them
+ * the batches. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -428,7 +429,8 @@ flush_batch(struct batch *batch)
         process_state_end(status, &why);
         _exit(EXIT_SYSTEM);
     }
-    run->rest_until_ms = clock_monotonic_ms() + batch_rest_ms(batch->count, run->rest_most_ms);
+    run->rest_until_ms =
+        clock_monotonic_ms() + batch_rest_ms(batch->count, run->rest_least_ms, run->rest_most_ms);
     for (size_t i = 0; i < batch->count && cluster_node_count(run->cluster) > 1; i++) {
         stage_post_metadata(batch->jobs[i]);
     }
@@ -473,10 +475,11 @@ patience_ms(const struct stage_run *run)
 }
 
 uint64_t
-batch_rest_ms(size_t jobs, uint64_t most_ms)
+batch_rest_ms(size_t jobs, uint64_t least_ms, uint64_t most_ms)
 {
-    const uint64_t rest = (uint64_t)jobs * REST_PER_JOB_MS;
-    return rest < most_ms ? rest : most_ms;
+    const uint64_t by_jobs = (uint64_t)jobs * REST_PER_JOB_MS;
+    const uint64_t rest = by_jobs < most_ms ? by_jobs : most_ms;
+    return rest > least_ms ? rest : least_ms;
 }
 
 /* When what has ended is to leave, by the monotonic clock. */

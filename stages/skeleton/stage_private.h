@@ -83,7 +83,7 @@ struct stage_run {
     int signals;
 
     size_t window, batch_most;
-    uint64_t rest_most_ms, rest_until_ms; /* after a flush */
+    uint64_t rest_least_ms, rest_most_ms, rest_until_ms; /* after a flush */
     uint64_t batch_delay_ms, batch_gather_ms;
     size_t job_memory;
 
@@ -100,15 +100,14 @@ struct stage_run {
 };
 
 /* How long a stage that got so many jobs of those it asked for waits until it asks again: what is
- * due some moments later comes with others, not in a message of its own. The more came, the more is
- * on its way: above 500 jobs a second the pace grows to its most, below it falls to its least. */
+ * due some moments later comes with others, not in a message of its own. */
 uint64_t stage_pace_ms(enum stage stage, size_t asked, size_t came);
 /* Sends what has ended when it is time to. */
 void batch_advance(struct stage_run *run);
 /* When batch_advance wants to be called next: ms, or -1. */
 int batch_wait_ms(const struct stage_run *run);
 /* How long a stage rests that has flushed so many jobs. */
-uint64_t batch_rest_ms(size_t jobs, uint64_t most_ms);
+uint64_t batch_rest_ms(size_t jobs, uint64_t least_ms, uint64_t most_ms);
 /* Turns the job's metadata that other nodes keep into outputs of it. */
 void stage_post_metadata(struct held_job *held);
 struct held_job *held_job_new(struct stage_run *run, const struct job *job);

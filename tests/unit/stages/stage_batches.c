@@ -23,7 +23,7 @@
 #include "stages/skeleton/stage_private.h"
 #include "tests/unit/memory_in_use.h"
 
-enum { BATCH = 3, DELAY_MS = 50, GATHER_MS = 20, REST_MS = 100, TEXT = 4096 };
+enum { BATCH = 3, DELAY_MS = 50, GATHER_MS = 20, REST_MS = 100, REST_LEAST_MS = 30, TEXT = 4096 };
 
 /* ---- queue, metadata store, clock and flush of the test ---- */
 
@@ -686,6 +686,18 @@ test_stage_rests_after_a_flush(void **state)
     now_ms += 1;
     batch_advance(&run);
     expect("flush 3; complete 3:done; ");
+    answer(STATUS_OK);
+    run.rest_least_ms = REST_LEAST_MS; /* at least, however few they are */
+    end_some(&run, 4, 1);
+    now_ms += REST_MS;
+    batch_advance(&run);
+    expect("flush 4; complete 4:done; ");
+    answer(STATUS_OK);
+    end_some(&run, 5, 1);
+    assert_int_equal(batch_wait_ms(&run), REST_LEAST_MS);
+    end_some(&run, 6, BATCH - 1); /* a full batch does not rest */
+    batch_advance(&run);
+    expect("flush 5 6 7; complete 5:done 6:done 7:done; ");
     answer(STATUS_OK);
     close_run(&run);
 }
