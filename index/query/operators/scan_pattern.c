@@ -1,6 +1,8 @@
 /* A pattern joined to its input: one scan of the source for each input row, with what the row
  * has bound. A source that takes many patterns at once gets those of a batch together.
  *
+ * Where the input's subjects ascend, a lookup goes on from the one before (leaps.h).
+ *
  * The union of graphs gives each triple once (doubles.h). Of the quads that are read, those that
  * make no row are sifted out before rows are made of the others.
  */
@@ -8,6 +10,7 @@
 
 #include "base/memory.h"
 #include "index/query/operators/doubles.h"
+#include "index/query/operators/leaps.h"
 
 enum { QUADS = 128, MANY = 1024 /* patterns handed to a source at once */ };
 
@@ -17,6 +20,8 @@ struct scan {
     struct batch *input; /* being worked on */
     size_t at;           /* its row */
     struct quad_scan *open;
+    struct leaps leaps;
+    bool leaping;                   /* instead of open */
     size_t graph;                   /* of a set of graphs: the one being read */
     bool many;                      /* by scan_many */
     struct quad_oids *patterns;     /* handed to scan_many, */
@@ -42,6 +47,7 @@ scan_stop(struct scan *scan)
         scan->operator.run->source->scan_close(scan->open);
         scan->open = NULL;
     }
+    scan->leaping = false;
     scan->quad = scan->quad_count = 0;
 }
 
@@ -119,6 +125,13 @@ scan_start(struct scan *scan, bool *match, struct reason *why)
     }
     TRY(run_check(run, why));
     run->report.scans++;
+    if (spec->order == ORDER_COUNT) {
+        TRY(leaps_begin(&scan->leaps, &pattern, &scan->leaping, why));
+    }
+    if (scan->leaping) {
+        doubles_begin(&scan->doubles, doubles, false);
+        return STATUS_OK;
+    }
     enum status status = run->source->scan(run->source->context, &pattern, order, &scan->open, why);
     if (status == STATUS_UNSUPPORTED && order != ORDER_COUNT) {
         doubles = DOUBLES_ANYWHERE;
@@ -314,12 +327,14 @@ scan_more(struct scan *scan, bool *end, struct reason *why)
     const bool many = scan->many;
     *end = false;
     for (;;) {
-        if (scan->open) {
+        if (scan->open || scan->leaping) {
             /* A first small piece: many lookups end after one row. */
             const size_t most = operator->batch_rows<QUADS ? operator->batch_rows : QUADS;
             TRY(many ? source->scan_many_next(scan->open, scan->quads, scan->numbers, most,
                                               &scan->quad_count, why)
-                     : source->scan_next(scan->open, scan->quads, most, &scan->quad_count, why));
+                : scan->leaping
+                    ? leaps_next(&scan->leaps, scan->quads, most, &scan->quad_count, why)
+                    : source->scan_next(scan->open, scan->quads, most, &scan->quad_count, why));
             scan->quad = 0;
             run->report.scanned += scan->quad_count;
             if (scan->quad_count) {
@@ -390,6 +405,7 @@ static void scan_reset(struct operator* operator)
 {
     struct scan *scan = (struct scan *)operator;
     scan_stop(scan);
+    leaps_end(&scan->leaps);
     scan->input = NULL;
     scan->at = scan->graph = 0;
     scan->objects = scan->spec.objects;
@@ -399,6 +415,7 @@ static void scan_close(struct operator* operator)
 {
     struct scan *scan = (struct scan *)operator;
     scan_stop(scan);
+    leaps_end(&scan->leaps);
     doubles_release(&scan->doubles);
     free(scan->patterns);
     free(scan->rows);
@@ -516,6 +533,7 @@ struct operator* scan_new(struct run *run, struct operator* input, const struct 
     scan->objects = spec->objects;
     choose_places(scan);
     scan->many = scans_many(run->source, spec->graph, &spec->graphs);
+    scan->leaps.source = run->source;
     doubles_init(&scan->doubles, run, &scan->spec.graphs);
     return &scan->operator;
 }
