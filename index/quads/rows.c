@@ -168,6 +168,13 @@ struct unfolding {
     oid place[NO_NEAR + 1];
 };
 
+/* Place by place: bytes of several places that were just written would be waited for. */
+static ALWAYS_INLINE struct row
+unfolded(const struct unfolding *row)
+{
+    return (struct row){{row->place[0], row->place[1], row->place[2], row->place[3]}};
+}
+
 static ALWAYS_INLINE const uint8_t *
 get_place(const uint8_t *at, const uint8_t *end, struct unfolding *row, unsigned place,
           unsigned near)
@@ -208,10 +215,14 @@ static ALWAYS_INLINE const uint8_t *
 get_places(const uint8_t *near, unsigned code, unsigned from, const uint8_t *at, const uint8_t *end,
            struct unfolding *row)
 {
-    for (unsigned i = from; at != NULL && i < 4; i++, code <<= 1) {
-        if (!(code & SAME_BIT)) {
-            at = get_place(at, end, row, i, near[i]);
-        }
+    if (from <= 1 && at != NULL && !(code & SAME_BIT)) {
+        at = get_place(at, end, row, 1, near[1]);
+    }
+    if (from <= 2 && at != NULL && !(code & SAME_BIT >> (2 - (from < 2 ? from : 2)))) {
+        at = get_place(at, end, row, 2, near[2]);
+    }
+    if (from <= 3 && at != NULL && !(code & SAME_BIT >> (3 - (from < 3 ? from : 3)))) {
+        at = get_place(at, end, row, 3, near[3]);
     }
     return at;
 }
@@ -279,7 +290,7 @@ read_all(const uint8_t *near, struct reading *r)
     size_t i = 0;
     for (; i < ROWS_BLOCK_MOST && at != NULL && at < end; i++) {
         at = read_row(near, at, end, &unfolding);
-        memcpy(&r->rows[i], unfolding.place, sizeof(struct row));
+        r->rows[i] = unfolded(&unfolding);
     }
     r->count = i;
     r->at = at;
@@ -326,7 +337,7 @@ read_between(const uint8_t *near, const struct row *from, const struct row *to, 
     for (size_t i = 0; i < ROWS_BLOCK_MOST && r->at != NULL && r->at < r->end; i++) {
         const unsigned first = *r->at >> FIRST_SHIFT;
         r->at = read_row(near, r->at, r->end, &unfolding);
-        memcpy(&row, unfolding.place, sizeof(row));
+        row = unfolded(&unfolding);
         if (!begun && stays_below(&lower, &row, first)) {
             continue;
         }

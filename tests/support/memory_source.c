@@ -22,6 +22,7 @@ struct memory_source {
 struct quad_scan {
     const struct quad_oids *at, *end;
     struct quad_oids pattern;
+    enum quad_order order;
 };
 
 struct text_scan {
@@ -258,6 +259,7 @@ scan_open(void *context, const struct quad_oids *pattern, enum quad_order order,
     const int bound = bound_prefix(pattern, order);
     *scan = memory_zero(1, sizeof **scan);
     (*scan)->pattern = *pattern;
+    (*scan)->order = order;
     if (source->count) {
         (*scan)->at = bound_row(source, pattern, order, bound, false);
         (*scan)->end = bound_row(source, pattern, order, bound, true);
@@ -275,6 +277,26 @@ scan_next(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n
         rows[(*n)++] = *scan->at;
     }
     return STATUS_OK;
+}
+
+/* Whether a stands before b. */
+static bool
+is_before(const struct quad_oids *a, const struct quad_oids *b, enum quad_order order)
+{
+    int i = 0;
+    while (i < 3 &&
+           quad_place(a, order_places[order][i]) == quad_place(b, order_places[order][i])) {
+        i++;
+    }
+    return quad_place(a, order_places[order][i]) < quad_place(b, order_places[order][i]);
+}
+
+static void
+scan_skip(struct quad_scan *scan, const struct quad_oids *quad)
+{
+    while (scan->at < scan->end && is_before(scan->at, quad, scan->order)) {
+        scan->at++;
+    }
 }
 
 static void
@@ -408,6 +430,7 @@ memory_source_new(size_t maximum)
                                          .scan = scan_open,
                                          .scan_next = scan_next,
                                          .scan_close = scan_close,
+                                         .scan_skip = scan_skip,
                                          .count_triples = count_triples,
                                          .estimate = estimate,
                                          .search = search_open,

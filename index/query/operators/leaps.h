@@ -7,7 +7,7 @@
 #ifndef INDEX_QUERY_OPERATORS_LEAPS_H
 #define INDEX_QUERY_OPERATORS_LEAPS_H
 
-#include "index/quad_source.h"
+#include "index/query/operators/operator.h"
 
 enum { LEAP_QUADS = 128 };
 
