@@ -414,8 +414,16 @@ another_comes(struct patching *patching, struct patch **next, size_t last, size_
     return *next != NULL && kind_of(*next) == PATCH_MANY;
 }
 
-/* Large batches are cheaper by far: as many patches as fit go into one transaction. They are taken
- * off *list. One that is at fault fails by itself. */
+static bool
+is_full(const struct patching *patching, bool many)
+{
+    return many ? index_batch_is_full(patching->batch, patching->memory)
+                : index_batch_bytes(patching->batch) >= patching->memory;
+}
+
+/* Large batches are cheaper by far: as many patches as fit go into one transaction, and one however
+ * large it is, also where the memory that an emptied batch keeps is all there may be. They are
+ * taken off *list. One that is at fault fails by itself. */
 static enum status
 work_together(struct patching *patching, struct patch **list, struct reason *why)
 {
@@ -425,8 +433,7 @@ work_together(struct patching *patching, struct patch **list, struct reason *why
     bool broken = false;
     index_batch_reset(patching->batch);
     atomic_store(&patching->partition->more_come, many);
-    while (!(many ? index_batch_is_full(patching->batch, patching->memory)
-                  : index_batch_bytes(patching->batch) >= patching->memory) &&
+    while ((next == list || !is_full(patching, many)) &&
            (many ? another_comes(patching, next, length, gathered) : goes_with(*next))) {
         struct patch *patch = *next;
         length = patch->request.payload.length;
