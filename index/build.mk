@@ -28,7 +28,7 @@ index_OBJECTS += $(addprefix index/write/,batch_commit.o batch_gather.o batch_st
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index/index_stage.o
 UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_changes \
-	tests/unit/index/test_index_faults tests/unit/index/test_index_gathering tests/unit/index/test_index_kill \
+	tests/unit/index/test_index_blocks tests/unit/index/test_index_faults tests/unit/index/test_index_gathering tests/unit/index/test_index_kill \
 	tests/unit/index/test_index_maintenance tests/unit/index/test_index_mixed tests/unit/index/test_index_partition \
 	tests/unit/index/test_index_quads tests/unit/index/test_index_rows tests/unit/index/test_index_staging \
 	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify \
