@@ -48,7 +48,8 @@ read_request(struct triples *triples, struct reason *why)
             triples->possible = triples->possible && *places[i] != OID_NONE;
         }
     }
-    return triples->in.bad || triples->form > TRIPLES_ROWS
+    const bool ends = triples->form == TRIPLES_ROWS || codec_at_end(&triples->in);
+    return triples->in.bad || !ends || triples->form > TRIPLES_ROWS
                ? status_fail(why, STATUS_PROTOCOL, "a request for triples is malformed")
                : STATUS_OK;
 }

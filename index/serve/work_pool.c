@@ -125,6 +125,9 @@ answer_star(struct worker *worker, struct work *work, struct reason *why)
         TRY(source->lookup(source->context, &term, &predicates[i], why));
         possible = possible && predicates[i] != OID_NONE;
     }
+    if (!codec_at_end(&in)) {
+        return status_fail(why, STATUS_PROTOCOL, "a request for an estimate is malformed");
+    }
     if (possible) {
         TRY(source->estimate_star(source->context, predicates, count, &subjects, &rows, why));
     }
