@@ -34,7 +34,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify \
 	tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
 	tests/unit/index_service/test_change_stream tests/unit/index_service/test_federation_counts \
-	tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
+	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_index_update \
 	tests/unit/index_service/test_provenance tests/unit/index_service/test_share \
@@ -64,3 +64,5 @@ test_index_counts_WRAPS := stream_pass_on
 test_import_client_PARTS := tests/unit/index_service/served_partitions.o
 test_import_client_WRAPS := rpc_client_post
 test_index_requests_PARTS := tests/unit/index_service/served_partitions.o
+test_follower_PARTS := tests/unit/index_service/served_partitions.o
+test_follower_WRAPS := stream_next

@@ -137,8 +137,7 @@ malformed_counters_are_refused(void **state)
                                             "T\t5  quads\n",
                                             "T\t5x\tquads\n",
                                             "\t5\tquads\n5\n",
-                                            "T\t5\tquads\nT\tx"
-                                            "y\n"};
+                                            "T\t5\tquads\nT\txy\n"};
     (void)state;
     struct index_client *client = client_of(1);
     for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++) {
