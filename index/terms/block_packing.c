@@ -82,8 +82,9 @@ read_record(struct packing *packing, unsigned number, uint64_t *terms, struct sl
     size_t length = RECORD_BYTES;
     uint8_t *record = packing->record;
     TRY(tree_get(packing->tree, NULL, number_key(number, key), record, &length, why));
-    const uint8_t *at =
-        record[0] == RECORD_VERSION ? varint_get(record + 1, record + length, terms) : NULL;
+    const uint8_t *at = length > 0 && record[0] == RECORD_VERSION
+                            ? varint_get(record + 1, record + length, terms)
+                            : NULL;
     if (at == NULL) {
         return status_fail(why, STATUS_CORRUPT, "dictionary %u is malformed", number);
     }
