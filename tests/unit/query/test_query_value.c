@@ -230,13 +230,144 @@ test_tables_are_cut_for_terminals_only(void **state)
     memory_source_free(source);
 }
 
+#define DOUBLE(text) "\"" text "\"^^" XSD_IRI "double>"
+#define BOOL(text) "\"" text "\"^^" XSD_IRI "boolean>"
+
+static void
+test_numbers_that_are_none(void **state)
+{
+    static const struct expression_case cases[] = {
+        {"xsd:double(\"INF\")", DOUBLE("INF")},
+        {"xsd:double(\"-INF\")", DOUBLE("-INF")},
+        {"xsd:double(\"NaN\")", DOUBLE("NaN")},
+        {"xsd:double(\"inf\")", ""},
+        {"xsd:double(\"+NaN\")", ""},
+        {"xsd:double(\"0x10\")", ""},
+        {"xsd:double(\"1e\")", ""},
+        {"xsd:double(\"\")", ""},
+        {"xsd:double(\"-INF\") < -1e300", BOOL("true")},
+        {"xsd:double(\"INF\") > 1e300", BOOL("true")},
+        {"xsd:double(\"NaN\") = xsd:double(\"NaN\")", BOOL("false")},
+        {"xsd:integer(xsd:double(\"NaN\"))", ""},
+        {"xsd:decimal(xsd:double(\"-INF\"))", ""},
+        {"-xsd:double(\"INF\")", DOUBLE("-INF")},
+        {"xsd:string(xsd:double(\"-INF\"))", "\"-INF\""},
+        {"xsd:string(xsd:double(\"INF\"))", "\"INF\""},
+        {"xsd:string(xsd:float(\"NaN\"))", "\"NaN\""},
+        {"xsd:string(xsd:double(\"-0\"))", "\"-0\""},
+        {"xsd:string(0e0)", "\"0\""},
+        {"xsd:string(5e-1)", "\"0.5\""},
+        {"xsd:string(-125e-2)", "\"-1.25\""},
+        {"xsd:string(1e0)", "\"1\""},
+        {"xsd:string(999999e0)", "\"999999\""},
+        {"xsd:string(1e6)", "\"1.0E6\""},
+        {"xsd:string(1e-6)", "\"0.000001\""},
+        {"xsd:string(9e-7)", "\"9.0E-7\""},
+        {"xsd:string(xsd:float(\"0.1\"))", "\"0.1\""},
+        {"xsd:string(1e0 / 3)", "\"0.3333333333333333\""},
+        {"xsd:string(2.50)", "\"2.5\""},
+    };
+    (void)state;
+    CHECK(cases);
+}
+
+static void
+test_casts_between_types(void **state)
+{
+    static const struct expression_case cases[] = {
+        {"xsd:integer(true)", "1"},
+        {"xsd:integer(\" 12 \")", "12"},
+        {"xsd:integer(\"1.5\")", ""},
+        {"xsd:integer(-1.9)", "-1"},
+        {"xsd:integer(<a:b>)", ""},
+        {"xsd:decimal(false)", "\"0\"^^" XSD_IRI "decimal>"},
+        {"xsd:decimal(\"x\")", ""},
+        {"xsd:decimal(<a:b>)", ""},
+        {"xsd:double(true)", "1.0E0"},
+        {"xsd:double(<a:b>)", ""},
+        {"xsd:float(false)", "\"0.0E0\"^^" XSD_IRI "float>"},
+        {"xsd:boolean(\"1\")", BOOL("true")},
+        {"xsd:boolean(\" false \")", BOOL("false")},
+        {"xsd:boolean(\"yes\")", ""},
+        {"xsd:boolean(0.0)", BOOL("false")},
+        {"xsd:boolean(2)", BOOL("true")},
+        {"xsd:boolean(xsd:double(\"NaN\"))", BOOL("false")},
+        {"xsd:boolean(true)", BOOL("true")},
+        {"xsd:boolean(<a:b>)", ""},
+        {"xsd:string(true)", "\"true\""},
+        {"xsd:string(1 > 2)", "\"false\""},
+        {"xsd:string(<a:b>)", "\"a:b\""},
+        {"xsd:string(BNODE())", ""},
+        {"xsd:string(\"x\"@en)", ""},
+        {"xsd:string(\"x\"^^<a:t>)", "\"x\""},
+        {"xsd:dateTime(\"2020-01-02T03:04:05Z\")",
+         "\"2020-01-02T03:04:05Z\"^^" XSD_IRI "dateTime>"},
+        {"xsd:dateTime(\"2020-13-02T03:04:05Z\")", ""},
+        {"xsd:dateTime(xsd:date(\"2020-01-02\"))", "\"2020-01-02T00:00:00\"^^" XSD_IRI "dateTime>"},
+        {"xsd:dateTime(xsd:date(\"2020-01-02Z\"))",
+         "\"2020-01-02T00:00:00Z\"^^" XSD_IRI "dateTime>"},
+        {"xsd:dateTime(xsd:date(\"-0001-01-02-05:30\"))",
+         "\"-0001-01-02T00:00:00-05:30\"^^" XSD_IRI "dateTime>"},
+        {"xsd:date(\"2020-02-30\")", ""},
+        {"xsd:date(xsd:dateTime(\"2020-01-02T03:04:05\"))", "\"2020-01-02\"^^" XSD_IRI "date>"},
+        {"xsd:date(xsd:dateTime(\"2020-01-02T03:04:05.5Z\"))", "\"2020-01-02Z\"^^" XSD_IRI "date>"},
+        {"xsd:date(xsd:dateTime(\"2020-01-02T03:04:05+02:00\"))",
+         "\"2020-01-02+02:00\"^^" XSD_IRI "date>"},
+        {"xsd:date(5)", ""},
+        {"xsd:time(\"03:04:05\")", "\"03:04:05\"^^" XSD_IRI "time>"},
+        {"xsd:time(\"25:04:05\")", ""},
+        {"xsd:time(\"03:04:05\") < xsd:time(\"03:04:06\")", BOOL("true")},
+    };
+    (void)state;
+    CHECK(cases);
+}
+
+static void
+test_truth_and_order(void **state)
+{
+    static const struct expression_case cases[] = {
+        {"IF(\"x\"^^xsd:integer, 1, 2)", "2"},
+        {"IF(\"maybe\"^^xsd:boolean, 1, 2)", "2"},
+        {"IF(\"x\"^^<a:t>, 1, 2)", ""},
+        {"IF(\"2020-01-01\"^^xsd:date, 1, 2)", ""},
+        {"IF(<a:b>, 1, 2)", ""},
+        {"IF(\"\"@en, 1, 2)", "2"},
+        {"IF(\"0\", 1, 2)", "1"},
+        {"IF(0.0, 1, 2)", "2"},
+        {"IF(1e-300, 1, 2)", "1"},
+        {"IF(xsd:double(\"NaN\"), 1, 2)", "2"},
+        {"true > false", BOOL("true")},
+        {"true <= false", BOOL("false")},
+        {"\"a\"@en < \"b\"@en", BOOL("true")},
+        {"\"P1Y\"^^xsd:duration < \"P2Y\"^^xsd:duration", BOOL("true")},
+        {"\"P13M\"^^xsd:duration = \"P1Y1M\"^^xsd:duration", BOOL("true")},
+        {"\"P1M\"^^xsd:duration < \"P30D\"^^xsd:duration", ""},
+    };
+    static const struct query_case orders[] = {
+        {"PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> SELECT ?x { VALUES ?x { 2 "
+         "\"NaN\"^^xsd:double -1 <a:b> \"b\" \"a\" true false UNDEF "
+         "\"-INF\"^^xsd:double \"x\"@fr \"x\"@en \"z\"^^<a:u> \"z\"^^<a:t> } } ORDER BY ?x",
+         "?x\n\n<a:b>\n" BOOL("false") "\n" BOOL("true") "\n" DOUBLE("NaN") "\n" DOUBLE(
+             "-INF") "\n-1\n2\n\"a\"\n\"b\"\n\"x\"@en\n\"x\"@fr\n\"z\"^^<a:t>\n\"z\"^^<a:u>\n"},
+    };
+    (void)state;
+    CHECK(cases);
+    QUERY_CASES("", NULL, orders);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arithmetic), cmocka_unit_test(test_text),
-        cmocka_unit_test(test_time),       cmocka_unit_test(test_casts_and_logic),
-        cmocka_unit_test(test_formats),    cmocka_unit_test(test_tables_are_cut_for_terminals_only),
+        cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_time),
+        cmocka_unit_test(test_casts_and_logic),
+        cmocka_unit_test(test_numbers_that_are_none),
+        cmocka_unit_test(test_casts_between_types),
+        cmocka_unit_test(test_truth_and_order),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_tables_are_cut_for_terminals_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
