@@ -289,12 +289,37 @@ a_lost_record_hinders_no_other(void **state)
     assert_int_equal(read_next(&record, &why), STATUS_UNAVAILABLE);
 }
 
+/* Others behind jobs whose data are damaged, or that have no record, come together all the same. */
+static void
+damaged_jobs_hinder_no_other(void **state)
+{
+    struct warc_record record;
+    (void)state;
+    content_read_ahead(world.content, conversion_of);
+    make_jobs(0);
+    for (size_t i = 2; i < JOBS; i += 10) {
+        world.jobs[i].data = SLICE("\x63");
+        world.jobs[i + 1].data = (struct slice){0};
+    }
+    for (size_t i = 0; i < JOBS; i++) {
+        struct reason why = {""};
+        if (i % 10 == 2 || i % 10 == 3) {
+            world.next++;
+            continue;
+        }
+        assert_int_equal(read_next(&record, &why), STATUS_OK);
+        check(i, &record);
+    }
+    assert_in_range(world.messages, 2, 16);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_come_one_by_one_unless_told),
         cmocka_unit_test(records_of_waiting_jobs_come_together),
+        cmocka_unit_test(damaged_jobs_hinder_no_other),
         cmocka_unit_test(a_lost_record_hinders_no_other),
     };
     return cmocka_run_group_tests(tests, start, end);

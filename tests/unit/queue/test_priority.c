@@ -209,6 +209,31 @@ link_from_domains(struct bench *bench, const char *uri, int n)
     }
 }
 
+/* A job moves at the first and second domain that link to it, and not at the third. */
+static void
+test_jobs_move_at_powers_of_two(void **state)
+{
+    static const struct {
+        int first, second;  /* domains that link to the first job, then to the second */
+        const char *before; /* who goes out first */
+    } cases[] = {{0, 0, "0"}, {0, 1, "2"}, {1, 2, "2"}, {2, 3, "1"}};
+    (void)state;
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        struct bench *bench = bench_new(NULL, NULL);
+        char uri[64];
+        for (int i = 0; i < 3; i++) {
+            snprintf(uri, sizeof uri, "http://a.example/%d", i);
+            link_to(bench, uri, "http://a.example/");
+        }
+        link_from_domains(bench, "http://a.example/1", cases[n].first);
+        link_from_domains(bench, "http://a.example/2", cases[n].second);
+        assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+        snprintf(uri, sizeof uri, "http://a.example/%s", cases[n].before);
+        assert_true(slice_is(bench->jobs[0].uri, uri));
+        bench_free(bench);
+    }
+}
+
 /* Links of other domains bring a job forward that waits, and of one domain however many only as
  * one; each job goes out once. What is out, and what may be out after a restart, stays. */
 static void
@@ -459,6 +484,7 @@ main(void)
         cmocka_unit_test(test_estimates),
         cmocka_unit_test(test_links_are_counted_by_domain),
         cmocka_unit_test(test_links_bring_jobs_forward),
+        cmocka_unit_test(test_jobs_move_at_powers_of_two),
         cmocka_unit_test(test_look),
         cmocka_unit_test(test_moving_jobs_go_out_once),
         cmocka_unit_test(test_yield_changes_order),

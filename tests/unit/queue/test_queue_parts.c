@@ -14,6 +14,7 @@
 
 #include "base/digest.h"
 #include "queue/client/job.h"
+#include "queue/client/message.h"
 #include "queue/cluster/cluster.h"
 #include "queue/frontier/seen.h"
 #include "queue/politeness/lanes.h"
@@ -537,6 +538,34 @@ test_job_record_bytes(void **state)
     buf_release(&bytes);
 }
 
+/* Hosts may have names of one letter, and no job is without a host. */
+static void
+test_new_jobs_have_hosts(void **state)
+{
+    static const struct {
+        const char *uri, *lane;
+        bool good;
+    } cases[] = {
+        {"http://a/", "http://a", true},
+        {"https://a/", "https://a", true},
+        {"mailto:a@a", "mailto:", false},
+        {"ftp://a/x", "ftp://a", true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct job job = {.key.stage = STAGE_FETCH,
+                                .uri = slice_string(cases[i].uri),
+                                .lane_name = slice_string(cases[i].lane)};
+        struct job read;
+        struct buf bytes;
+        buf_init(&bytes, 1 << 12);
+        message_put_new(&bytes, &job);
+        struct codec_reader reader = codec_reader_of(buf_slice(&bytes));
+        assert_int_equal(message_get_new(&reader, &read), cases[i].good);
+        buf_release(&bytes);
+    }
+}
+
 static void
 test_key_bytes_sort_like_numbers(void **state)
 {
@@ -687,6 +716,7 @@ main(void)
         cmocka_unit_test(test_cluster_of_a_client),
         cmocka_unit_test(test_metadata_stores_are_numbered),
         cmocka_unit_test(test_job_record_bytes),
+        cmocka_unit_test(test_new_jobs_have_hosts),
         cmocka_unit_test(test_key_bytes_sort_like_numbers),
         cmocka_unit_test(test_store_applies_batches_whole),
         cmocka_unit_test(test_store_tells_of_failed_checkpoints),

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/codec.h"
-#include "stages/skeleton/document.h"
+#include "stages/skeleton/document_meta.h"
 
 static const struct document whole = {
     .http_status = 200,
@@ -126,6 +126,139 @@ nothing_is_an_empty_document(void **state)
     assert_int_equal(read.http_status, 0);
 }
 
+/* ---- from the metadata: documents that are given to a stage again ---- */
+
+static struct slice
+record_of(const char *state, bool full, struct buf *record)
+{
+    struct meta_update update;
+    meta_update_init(&update);
+    buf_init(record, 1 << 14);
+    meta_set_text(&update, META_STATE, slice_string(state));
+    meta_set_text(&update, META_DETECTED_TYPE, SLICE("text/html"));
+    meta_set_text(&update, META_WARC_FILE, SLICE("a.warc.gz"));
+    if (full) {
+        meta_set_text(&update, META_WARC_NODE, SLICE("alpha"));
+        meta_set_number(&update, META_WARC_OFFSET, 5);
+        meta_set_number(&update, META_WARC_LENGTH, 6);
+        meta_set_text(&update, META_WARC_RECORD_ID, SLICE("urn:uuid:1"));
+        meta_set_text(&update, META_CONVERSION_NODE, SLICE("beta"));
+        meta_set_text(&update, META_CONVERSION_FILE, SLICE("b.warc.gz"));
+        meta_set_number(&update, META_CONVERSION_OFFSET, 7);
+        meta_set_number(&update, META_CONVERSION_LENGTH, 8);
+        meta_set_text(&update, META_CONVERSION_RECORD_ID, SLICE("urn:uuid:2"));
+        meta_set_number(&update, META_HTTP_STATUS, 203);
+        meta_set_number(&update, META_FETCHED, 1700000000000);
+        meta_set_text(&update, META_CONTENT_TYPE, SLICE("text/html; x=y ; CHARSET=\"koi8-r\""));
+        meta_set_text(&update, META_RESPONSE_HEADERS,
+                      SLICE("HTTP/1.1 203 x\r\nLink: </a>; rel=next\r\nAge: 1\r\nlink:\r\n"
+                            "LINK: </b>"));
+    }
+    (void)meta_merge((struct slice){0}, meta_update_fields(&update), record);
+    meta_update_release(&update);
+    return buf_slice(record);
+}
+
+static void
+documents_are_made_of_their_metadata(void **state)
+{
+    struct document document;
+    struct buf record, links;
+    (void)state;
+    buf_init(&links, 1 << 14);
+    assert_true(document_of_meta(record_of("indexed", true, &record), &links, &document));
+    assert_int_equal(document.http_status, 203);
+    assert_int_equal(document.fetched_ms, 1700000000000);
+    assert_true(slice_is(document.type, "text/html"));
+    assert_true(slice_is(document.charset, "koi8-r"));
+    assert_true(slice_is(document.link_header, "</a>; rel=next, </b>"));
+    assert_true(slice_is(document.response.node, "alpha"));
+    assert_true(slice_is(document.response.file, "a.warc.gz"));
+    assert_int_equal(document.response.offset, 5);
+    assert_int_equal(document.response.length, 6);
+    assert_true(slice_is(document.response.id, "urn:uuid:1"));
+    assert_true(slice_is(document.conversion.node, "beta"));
+    assert_true(slice_is(document.conversion.file, "b.warc.gz"));
+    assert_int_equal(document.conversion.offset, 7);
+    assert_int_equal(document.conversion.length, 8);
+    assert_true(slice_is(document.conversion.id, "urn:uuid:2"));
+    const struct document_record response = document_response(buf_slice(&record));
+    assert_int_equal(response.offset, 5);
+    buf_release(&record);
+    assert_true(document_of_meta(record_of("fetched", false, &record), &links, &document));
+    assert_int_equal(document.http_status, 0); /* what nobody has noted */
+    assert_int_equal(document.fetched_ms, 0);
+    assert_int_equal(document.link_header.length + document.charset.length, 0);
+    buf_release(&record);
+    buf_release(&links);
+}
+
+static void
+documents_without_content_are_none(void **state)
+{
+    static const struct {
+        const char *state;
+        bool has;
+    } cases[] = {{"fetched", true}, {"indexed", true},     {"broken", true}, {"unknown", true},
+                 {"failed", false}, {"redirected", false}, {"gone", false},  {"", false}};
+    struct document document;
+    struct buf record, links;
+    (void)state;
+    buf_init(&links, 1 << 14);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct slice bytes = record_of(cases[i].state, true, &record);
+        assert_int_equal(document_of_meta(bytes, &links, &document), cases[i].has);
+        buf_release(&record);
+    }
+    static const enum meta_field needed[] = {META_DETECTED_TYPE, META_WARC_FILE};
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+        struct meta_update update;
+        struct buf less;
+        meta_update_init(&update);
+        buf_init(&less, 1 << 14);
+        meta_clear(&update, needed[i]);
+        (void)meta_merge(record_of("indexed", true, &record), meta_update_fields(&update), &less);
+        assert_false(document_of_meta(buf_slice(&less), &links, &document));
+        meta_update_release(&update);
+        buf_release(&less);
+        buf_release(&record);
+    }
+    buf_release(&links);
+}
+
+static void
+charsets_are_read_of_content_types(void **state)
+{
+    static const struct {
+        const char *content_type, *charset;
+    } cases[] = {{"text/html", ""},
+                 {"text/html;charset=utf-8", "utf-8"},
+                 {"text/html; charset = utf-8", ""},
+                 {"text/html; charset=", ""},
+                 {"text/html; charset=\"a\"", "a"},
+                 {"text/html; charset=\"", "\""},
+                 {"text/html; charset=\"a", "\"a"},
+                 {"charset=one; charset=two", "one"},
+                 {"", ""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(
+            slice_is(document_charset(slice_string(cases[i].content_type)), cases[i].charset));
+    }
+}
+
+/* As many as there is room for, each whole. */
+static void
+links_are_joined_in_bounds(void **state)
+{
+    struct buf links;
+    (void)state;
+    buf_init(&links, 12);
+    document_join_links(SLICE("Link: <a>\r\nLink: <long>\r\nLink: <b>\r\nLink: <c>\n"), &links);
+    assert_true(slice_is(buf_slice(&links), "<a>, <long>"));
+    buf_release(&links);
+}
+
 int
 main(void)
 {
@@ -134,6 +267,10 @@ main(void)
         cmocka_unit_test(every_cut_is_refused_or_gives_what_is_before_it),
         cmocka_unit_test(fields_of_a_later_version_are_passed_over),
         cmocka_unit_test(nothing_is_an_empty_document),
+        cmocka_unit_test(documents_are_made_of_their_metadata),
+        cmocka_unit_test(documents_without_content_are_none),
+        cmocka_unit_test(charsets_are_read_of_content_types),
+        cmocka_unit_test(links_are_joined_in_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "stages/fetch/hosts/host_delays.h"
 #include "stages/fetch/http/address_limit.h"
 #include "stages/fetch/http/hosts_file.h"
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/scratch.h"
 
 static enum status
@@ -177,6 +178,34 @@ hosts_are_remembered(void **state)
     hosts_free(hosts);
 }
 
+static void
+what_was_remembered_is_freed(void **state)
+{
+    enum { PLACES = 256, COUNT = 5000, SOME = 4096 };
+    static const char rules[] = "User-agent: *\nDisallow: /private\n";
+    (void)state;
+    if (!memory_is_counted()) {
+        skip();
+    }
+    for (int round = 0; round < 2; round++) { /* the first fills what the library keeps */
+        const size_t before = memory_in_use();
+        struct hosts *hosts = hosts_new(PLACES);
+        for (size_t i = 0; i < COUNT; i++) {
+            char origin[64];
+            snprintf(origin, sizeof origin, "http://h%zu.example", i);
+            struct host *host =
+                hosts_put(hosts, slice_string(origin), HOST_BY_RULES,
+                          robots_parse(SLICE(rules), SLICE("quadrille")), 1000, NULL);
+            host_set_cover(host, SLICE("http://d.example/"), SLICE("somebody"), 1);
+            host->balance = balance_new(40);
+        }
+        hosts_free(hosts);
+        if (round == 1) {
+            assert_in_range(memory_in_use(), 0, before + SOME);
+        }
+    }
+}
+
 int
 main(void)
 {
@@ -187,6 +216,7 @@ main(void)
         cmocka_unit_test(a_host_rests_after_its_request),
         cmocka_unit_test(jobs_of_a_host_stand_in_line),
         cmocka_unit_test(hosts_are_remembered),
+        cmocka_unit_test(what_was_remembered_is_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

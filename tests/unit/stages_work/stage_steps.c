@@ -267,6 +267,7 @@ STAND_IN(enum status, content_read,
 {
     (void)content;
     assert_ptr_equal(where, &steps.job.document.response);
+    steps.room = memory->maximum;
     buf_reset(memory);
     buf_append_slice(memory, steps.record.body);
     assert_false(memory->overflowed);

@@ -38,6 +38,7 @@ struct stage_steps {
     enum status read_status;
     struct warc_record record;
     struct warc_limits limits;
+    size_t room; /* of the buffer that it is read into */
     /* The last document that was handed on. */
     struct document next;
     struct buf next_bytes;

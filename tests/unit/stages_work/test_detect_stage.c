@@ -255,6 +255,7 @@ what_cannot_be_read_is_refused_or_buried(void **state)
     steps.read_status = STATUS_CORRUPT;
     start(1, NULL, "", SLICE(TURTLE));
     assert_trace("refused: unreadable\n");
+    assert_int_equal(steps.room, 11 << 20); /* stored, decoded, the record around it */
     steps.read_status = STATUS_OK;
     steps.record.body_truncated = true;
     steps.record.encoding_problem = SLICE("a bomb");

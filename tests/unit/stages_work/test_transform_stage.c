@@ -460,6 +460,7 @@ what_cannot_be_read_is_refused(void **state)
     steps.read_status = STATUS_UNAVAILABLE;
     start(0);
     assert_trace("refused: unreadable\n");
+    assert_int_equal(steps.room, 104 << 20); /* stored, decoded, the record around it */
 }
 
 static void

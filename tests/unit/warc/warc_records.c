@@ -106,6 +106,34 @@ an_exchange_is_two_records(void **state)
     assert_int_equal(warc_writer_close(writer, NULL), STATUS_OK);
 }
 
+/* What is not known of an exchange is not said. */
+static void
+an_exchange_without_more_says_no_more(void **state)
+{
+    static const char *const fields[] = {"WARC-Protocol", "WARC-IP-Address", "WARC-Truncated"};
+    (void)state;
+    struct warc_location location;
+    struct warc_record record;
+    struct warc_writer *writer = open_writer(1 << 20);
+    struct warc_exchange exchange = exchange_of(SLICE("hello"));
+    struct buf memory;
+    exchange.ip = exchange.protocol = exchange.truncated = (struct slice){0};
+    assert_int_equal(warc_write_exchange(writer, &exchange, &location, NULL), STATUS_OK);
+    assert_int_equal(warc_sync(writer, NULL), STATUS_OK);
+    struct warc_reader *reader = warc_reader_open(directory, &(struct warc_limits){0});
+    buf_init(&memory, 1 << 20);
+    assert_int_equal(warc_read(reader, slice_string(location.file), location.offset,
+                               location.length, &memory, &record, NULL),
+                     STATUS_OK);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        assert_int_equal(slice_find_slice(record.header, slice_string(fields[i])),
+                         record.header.length);
+    }
+    buf_release(&memory);
+    warc_reader_close(reader);
+    assert_int_equal(warc_writer_close(writer, NULL), STATUS_OK);
+}
+
 static void
 a_resource_is_two_records(void **state)
 {
@@ -271,10 +299,15 @@ warc_records_run(void)
 {
     const struct CMUnitTest tests[] = {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
-        CASE(a_file_says_who_wrote_it),        CASE(an_exchange_is_two_records),
-        CASE(a_resource_is_two_records),       CASE(a_conversion_names_its_original),
-        CASE(headers_are_stored_as_they_came), CASE(identifiers_do_not_repeat),
-        CASE(names_of_files_are_plain),        CASE(too_long_names_are_refused),
+        CASE(a_file_says_who_wrote_it),
+        CASE(an_exchange_is_two_records),
+        CASE(an_exchange_without_more_says_no_more),
+        CASE(a_resource_is_two_records),
+        CASE(a_conversion_names_its_original),
+        CASE(headers_are_stored_as_they_came),
+        CASE(identifiers_do_not_repeat),
+        CASE(names_of_files_are_plain),
+        CASE(too_long_names_are_refused),
     };
     return cmocka_run_group_tests_name("warc records", tests, NULL, NULL);
 }
