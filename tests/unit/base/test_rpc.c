@@ -31,6 +31,7 @@ enum verb {
     VERB_DIE,       /* the server kills itself before it answers, the first time */
     VERB_CLIENT,    /* client name */
     VERB_MUTE_ONCE, /* no answer to the first sending, echo to the second */
+    VERB_LARGE,     /* more than an answer may have, when there is a payload; else as much */
 };
 
 static char folder[SCRATCH_SIZE];
@@ -52,6 +53,15 @@ first_time(void)
 }
 
 static void
+answer_large(struct rpc_server *server, struct rpc_request *request)
+{
+    const size_t length = RPC_PAYLOAD_MAXIMUM + (request->payload.length > 0 ? 1 : 0);
+    char *large = memory_zero(length, 1);
+    rpc_reply(server, request, STATUS_OK, slice_of(large, length), NULL);
+    free(large);
+}
+
+static void
 answer(struct rpc_server *server, struct rpc_request *request)
 {
     struct reason why;
@@ -70,6 +80,9 @@ answer(struct rpc_server *server, struct rpc_request *request)
         break;
     case VERB_CLIENT:
         rpc_reply(server, request, STATUS_OK, request->client, NULL);
+        return;
+    case VERB_LARGE:
+        answer_large(server, request);
         return;
     case VERB_MUTE_ONCE:
         if (first_time()) {
@@ -428,6 +441,26 @@ too_large_a_request(void **state)
     rpc_client_close(client);
 }
 
+/* The client is told; the connection stays. */
+static void
+too_large_an_answer(void **state)
+{
+    (void)state;
+    const pid_t server = start(endpoint, NULL);
+    struct rpc_client *client = client_open(endpoint, NULL);
+    struct reason why = {""};
+    struct buf reply;
+    buf_init(&reply, RPC_PAYLOAD_MAXIMUM);
+    assert_int_equal(rpc_call(client, VERB_LARGE, SLICE("x"), 0, &reply, &why), STATUS_LIMIT);
+    assert_string_equal(why.text, "the answer is larger than a message may be");
+    assert_int_equal(reply.length, 0);
+    assert_int_equal(rpc_call(client, VERB_LARGE, SLICE(""), 0, &reply, &why), STATUS_OK);
+    assert_int_equal(reply.length, RPC_PAYLOAD_MAXIMUM);
+    buf_release(&reply);
+    rpc_client_close(client);
+    stop(server);
+}
+
 /* ---- services that move ---- */
 
 /* A port of loopback with nobody at it, and nobody at the next one for all we know. */
@@ -724,6 +757,7 @@ main(void)
         cmocka_unit_test(every_request_ends_once_while_servers_die),
         cmocka_unit_test(close_cancels),
         cmocka_unit_test(too_large_a_request),
+        cmocka_unit_test(too_large_an_answer),
         cmocka_unit_test(a_service_is_found_where_it_moved),
         cmocka_unit_test(a_published_address_of_another_machine_needs_keys),
         cmocka_unit_test(descriptor_tells_of_what_came_during_a_reply),
