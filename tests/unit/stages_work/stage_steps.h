@@ -1,6 +1,8 @@
 /* What stands in for the skeleton (stages/skeleton/stage.h), for the archive of other stages and
  * for the clock, when a test calls a stage program's own functions. Each tells what was asked of it
- * as a line of a trace. The list of wrapped functions is work_WRAPS of stages/build.mk. */
+ * as a line of a trace. A test may also be of a
+ * part of a program, whose main it stands in for. The list of wrapped functions is work_WRAPS of
+ * stages/build.mk. */
 #ifndef TESTS_UNIT_STAGES_WORK_STAGE_STEPS_H
 #define TESTS_UNIT_STAGES_WORK_STAGE_STEPS_H
 
@@ -55,7 +57,9 @@ void steps_end(void);
 void steps_prepare(const char *cluster, const char *const *settings);
 /* What opening the stage comes to. */
 enum status steps_open(struct reason *why);
-/* Gives the stage a job as it came from the queue; whatever was told of another is forgotten. */
+/* The job as it came from the queue; whatever was told of another is forgotten. */
+void steps_take(const struct job *job, const struct document *document);
+/* Gives it to the stage, too. */
 void steps_start(const struct job *job, const struct document *document);
 /* One round of the loop: timers that are due at once. */
 void steps_turn(void);
