@@ -1,5 +1,7 @@
 #include "tests/unit/moved_clock.h"
 
+#include <stdatomic.h>
+
 #include "base/system/clock.h"
 
 uint64_t __real_clock_monotonic_ms(void);
@@ -7,8 +9,8 @@ uint64_t __real_clock_wall_ms(void);
 uint64_t __wrap_clock_monotonic_ms(void);
 uint64_t __wrap_clock_wall_ms(void);
 
-static uint64_t moved_ms;
-static uint64_t stopped_monotonic_ms, stopped_wall_ms; /* 0: they go */
+static atomic_uint_fast64_t moved_ms; /* any thread may look at the clock */
+static atomic_uint_fast64_t stopped_monotonic_ms, stopped_wall_ms; /* 0: they go */
 
 void
 clock_move(uint64_t ms)

@@ -7,6 +7,7 @@
 #include "index/client/client_private.h"
 #include "index/protocol/service_protocol.h"
 #include "index/protocol/share_request.h"
+#include "tests/unit/moved_clock.h"
 
 enum { TEXT_MOST = 1 << 24, WAIT_MS = 60000, LITERALS = 40, CURSORS = 64, LARGE = 1 << 17 };
 
@@ -375,6 +376,45 @@ answers_under_way_are_bounded(void **state)
     }
 }
 
+/* The same client has no more: what it read lately is not taken from it, what it left for a while
+ * makes way. */
+static void
+a_client_has_so_many_answers(void **state)
+{
+    enum { SPARED_MS = 1000 };
+    (void)state;
+    uint64_t cursors[CURSORS];
+    size_t gone = 0;
+    clock_stop();
+    for (size_t i = 0; i < CURSORS; i++) {
+        cursors[i] = open_dump();
+    }
+    clock_move(SPARED_MS - 1);
+    buf_reset(&request);
+    codec_put_u8(&request, INDEX_STREAM_DUMP);
+    codec_put_u8(&request, 0);
+    asks(INDEX_VERB_OPEN, STATUS_LIMIT, "too many answers are under way; try again");
+    clock_move(1);
+    const uint64_t late = open_dump();
+    for (size_t i = 0; i < CURSORS; i++) {
+        struct reason why = {""};
+        next_request(cursors[i], 0);
+        const enum status status = ask(INDEX_VERB_NEXT, &request, &why);
+        assert_true(status == STATUS_OK || status == STATUS_NOT_FOUND);
+        gone += status == STATUS_NOT_FOUND;
+        buf_reset(&request);
+        codec_put_u64(&request, cursors[i]);
+        asks(INDEX_VERB_CLOSE, STATUS_OK, "");
+    }
+    assert_int_equal(gone, 1);
+    next_request(late, 0);
+    asks(INDEX_VERB_NEXT, STATUS_OK, "");
+    buf_reset(&request);
+    codec_put_u64(&request, late);
+    asks(INDEX_VERB_CLOSE, STATUS_OK, "");
+    clock_go();
+}
+
 /* ---- sessions ---- */
 
 static void
@@ -500,10 +540,15 @@ main(void)
         cmocka_unit_test(cut_questions_are_refused),
         cmocka_unit_test(pieces_may_be_asked_for_again),
         cmocka_unit_test(closed_cursors_are_gone),
-        cmocka_unit_test(answers_under_way_are_bounded),
         cmocka_unit_test(sessions_begin_and_end),
         cmocka_unit_test(literals_come_with_their_score),
         cmocka_unit_test(positions_tell_of_new_batches),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    /* With a service of their own each: a cursor that was closed takes its time to end. */
+    const struct CMUnitTest many[] = {
+        cmocka_unit_test_setup_teardown(answers_under_way_are_bounded, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_client_has_so_many_answers, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down) +
+           cmocka_run_group_tests(many, NULL, NULL);
 }

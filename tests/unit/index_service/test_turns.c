@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "index/serve/turns.h"
+#include "tests/unit/moved_clock.h"
 
 enum { THREADS = 8, MIB = 1 << 20 };
 
@@ -169,6 +170,67 @@ who_runs_long_steps_back(void **state)
     turns_free(turns);
 }
 
+static atomic_bool ran;
+
+static void *
+run_and_tell(void *argument)
+{
+    struct turn *turn = argument;
+    turn_take(turn);
+    atomic_store(&ran, true);
+    turn_give(turn);
+    return NULL;
+}
+
+/* Of one turn and one who waits for it: after how many milliseconds of the clock it is given up. */
+static unsigned
+given_up_after(unsigned had_ms, unsigned waiting_had_ms)
+{
+    struct turns *turns = turns_new(1, 0);
+    struct turn mine, other;
+    pthread_t thread;
+    unsigned ms = 0;
+    turn_open(&mine, turns, 1, &never);
+    turn_open(&other, turns, 2, &never);
+    mine.used_us = (uint64_t)had_ms * 1000;
+    other.used_us = (uint64_t)waiting_had_ms * 1000;
+    atomic_store(&ran, false);
+    clock_stop();
+    turn_take(&mine);
+    assert_int_equal(pthread_create(&thread, NULL, run_and_tell, &other), 0);
+    while (!atomic_load(&other.waits)) {
+        (void)poll(NULL, 0, 1);
+    }
+    for (;; ms++) {
+        turn_step(&mine); /* comes back when the other had its turn, if it is given up */
+        if (atomic_load(&ran)) {
+            break;
+        }
+        clock_move(1);
+    }
+    clock_go();
+    pthread_join(thread, NULL);
+    turn_give(&mine);
+    turn_close(&mine);
+    turn_close(&other);
+    turns_free(turns);
+    return ms;
+}
+
+/* Those who have run long step back sooner for those who have not. */
+static void
+short_ones_are_urgent(void **state)
+{
+    enum { LONG_MS = 10 * TURN_SHORT_MS };
+    (void)state;
+    const unsigned usual = given_up_after(LONG_MS, LONG_MS), urgent = given_up_after(LONG_MS, 0);
+    assert_true(urgent < usual);
+    assert_int_equal(given_up_after(0, 0), usual);
+    assert_int_equal(given_up_after(0, LONG_MS), usual);
+    assert_int_equal(given_up_after(LONG_MS, TURN_SHORT_MS), usual);
+    assert_int_equal(given_up_after(LONG_MS, TURN_SHORT_MS - 1), urgent);
+}
+
 static void
 who_is_cancelled_waits_no_more(void **state)
 {
@@ -230,6 +292,7 @@ main(void)
         cmocka_unit_test(clients_share),
         cmocka_unit_test(long_ones_are_not_forgotten),
         cmocka_unit_test(who_runs_long_steps_back),
+        cmocka_unit_test(short_ones_are_urgent),
         cmocka_unit_test(who_is_cancelled_waits_no_more),
         cmocka_unit_test(memory_is_shared),
     };
