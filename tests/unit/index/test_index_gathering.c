@@ -12,6 +12,7 @@
 #include "base/system/log.h"
 #include "index/trees/environment.h"
 #include "index/write/gathering.h"
+#include "index/write/partition_private.h"
 #include "tests/unit/brief.h"
 
 enum { DOCUMENTS = 24, QUADS = 40, CACHE = 4 << 20, TRIES = 4, TRIES_LEAST = 1, NEVER_S = 3600 };
@@ -399,6 +400,49 @@ a_pause_brings_all_in(void **state)
     partition_close(partition);
 }
 
+/* A batch of many blocks of the change log is gathered again by a new start, whole. */
+static void
+large_batches_are_gathered_again(void **state)
+{
+    enum { LARGE = 60000, MANY = 1000 };
+    (void)state;
+    char where[SCRATCH_SIZE + 32];
+    struct reason why = {""};
+    struct buf quads, before, after;
+    snprintf(where, sizeof(where), "%s/large", base);
+    struct partition *partition = open_partition(where);
+    assert_non_null(partition);
+    buf_init(&quads, 1 << 26);
+    buf_init(&before, 1 << 26);
+    buf_init(&after, 1 << 26);
+    for (unsigned document = 1; document <= 2; document++) {
+        struct index_batch *batch = index_batch_new(partition);
+        char uri[64];
+        fixture_uri(document, uri);
+        buf_reset(&quads);
+        for (unsigned i = 0; i < (document == 1 ? LARGE : MANY); i++) {
+            (void)buf_printf(&quads, "<http://s.example/%u> <http://p.example/%u> \"%u\" <%s> .\n",
+                             i, i % 7, document, uri);
+        }
+        fixture_add(batch, document, 1, &quads);
+        must(index_batch_commit(batch, &why), &why);
+        index_batch_free(batch);
+    }
+    assert_int_equal(snapshots_gathered_changes(partition->snapshots), MANY);
+    fixture_dump(partition, where, &before);
+    partition_close(partition);
+    partition = open_partition(where);
+    assert_non_null(partition);
+    assert_int_equal(snapshots_gathered_changes(partition->snapshots), MANY);
+    fixture_dump(partition, where, &after);
+    assert_true(slice_equal(buf_slice(&after), buf_slice(&before)));
+    fixture_verify(partition, where);
+    partition_close(partition);
+    buf_release(&quads);
+    buf_release(&before);
+    buf_release(&after);
+}
+
 int
 main(void)
 {
@@ -408,6 +452,7 @@ main(void)
                                        cmocka_unit_test(what_is_gathered_stays_in_the_log),
                                        cmocka_unit_test(without_its_log_nothing_wrong_is_answered),
                                        cmocka_unit_test(a_pause_brings_all_in),
+                                       cmocka_unit_test(large_batches_are_gathered_again),
                                        cmocka_unit_test(batches_are_there_up_to_one)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }
