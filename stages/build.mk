@@ -11,9 +11,10 @@ stages_OBJECTS += $(addprefix stages/skeleton/,content.o document.o document_met
 PROGRAMS += quadrille-extract quadrille-fetch quadrille-detect quadrille-transform
 quadrille-transform_OBJECTS := stages/transform/transform_stage.o stages/transform/transform_document.o
 quadrille-detect_OBJECTS := stages/detect/detect_stage.o stages/transform/transform_document.o
-quadrille-fetch_OBJECTS := $(addprefix stages/fetch/,dump_fetch.o endpoint.o fetch_stage.o pace_reports.o page.o \
+quadrille-fetch_OBJECTS := $(addprefix stages/fetch/,download.o dump_fetch.o endpoint.o fetch_stage.o host_line.o host_rest.o pace_reports.o page.o \
 	plan_decide.o plan_read.o queue_shares.o refused_sitemaps.o request_turn.o rules.o sitemap_entries.o sitemap_fetch.o \
-	slice.o slow_hosts.o visit.o)
+	sitemap_notes.o slice.o slow_hosts.o task_archive.o task_end.o task_jobs.o task_kind.o \
+	task_output.o visit.o visit_begin.o)
 quadrille-extract_OBJECTS := stages/extract/extract_stage.o stages/extract/scope_sweep.o
 # Thousands of transfers come and go, each of some fifty pieces of all sizes.
 $(BUILD)/bin/quadrille-fetch: allocator := -ljemalloc
@@ -32,7 +33,7 @@ test_resources_WRAPS := metastore_get content_read clock_monotonic_ms clock_wall
 test_endpoint_PARTS := stages/fetch/endpoint.o
 test_endpoint_WRAPS := stage_release stage_directory stage_metastore metastore_get fetch_parser_submit parsed_page_decode \
 	parsed_count fdatasync file_rename
-test_dump_fetch_PARTS := stages/fetch/dump_fetch.o
+test_dump_fetch_PARTS := stages/fetch/dump_fetch.o stages/fetch/download.o
 test_dump_fetch_WRAPS := stage_release stage_output stage_directory fdatasync file_rename
 test_index_stage_PARTS := stages/index/index_stage.o
 test_index_stage_WRAPS := main stage_main _exit stage_options opt_integer opt_string stage_worker_number stage_directory \
@@ -51,7 +52,8 @@ test_slice_job_WRAPS := stage_release stage_set_lane_rest stage_timer stage_dire
 	settings_pass execv
 test_refused_sitemaps_PARTS := stages/fetch/refused_sitemaps.o
 test_refused_sitemaps_WRAPS := stage_put_off stage_metastore metastore_get content_read
-test_host_plan_PARTS := tests/unit/stages_fetch/host_plans.o stages/fetch/plan_decide.o stages/fetch/plan_read.o
+test_host_plan_PARTS := tests/unit/stages_fetch/host_plans.o $(addprefix stages/fetch/,plan_decide.o plan_read.o \
+	task_archive.o task_jobs.o task_kind.o)
 test_host_plan_WRAPS := stage_release stage_output stage_put_meta stage_directory stage_cluster stage_metastore \
 	scope_allows hosts_find host_set_cover clock_wall_ms content_open content_close_files content_read metastore_get \
 	fetch_parser_submit parsed_description_decode
@@ -80,11 +82,11 @@ test_transform_stage_WRAPS := $(work_WRAPS) fork_server_start document_workers_o
 	worker_pool_descriptor worker_pool_process document_submit_transform document_outcome_decode resources_open \
 	resources_close resource_set_new resource_set_free resource_set_gather resource_set_missing resource_set_unknown \
 	resource_set_old resource_set_give_up resource_set_list resource_set_names warc_write_conversion warc_sync
-test_request_turn_PARTS := stages/fetch/request_turn.o stages/fetch/slow_hosts.o
+test_request_turn_PARTS := $(addprefix stages/fetch/,host_line.o host_rest.o request_turn.o slow_hosts.o)
 test_request_turn_WRAPS := stage_release stage_set_lane_rest stage_set_aside stage_timer clock_monotonic_ms \
 	fetch_http_at_limit fetch_http_start fetch_http_silent_ms fetch_http_give_up
-test_visit_PARTS := stages/fetch/visit.o stages/fetch/queue_shares.o
+test_visit_PARTS := $(addprefix stages/fetch/,queue_shares.o visit.o visit_begin.o)
 test_visit_WRAPS := clock_wall_ms stage_release stage_timer stage_put_meta stage_set_lane_share stage_metastore \
 	metastore_get schedule_visit
-test_page_PARTS := tests/unit/stages_work/stage_steps.o stages/fetch/page.o
+test_page_PARTS := tests/unit/stages_work/stage_steps.o $(addprefix stages/fetch/,page.o task_archive.o task_end.o task_output.o)
 test_page_WRAPS := $(work_WRAPS) stage_set_lane_rest stage_set_host warc_write_exchange

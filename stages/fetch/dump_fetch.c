@@ -1,13 +1,8 @@
 /* The GET of a dump: to DIR/dumps/NAME.part, on from what is there, then to DIR/dumps/NAME (which
- * name: datasets/execution.h). NAME.head holds the validator of what is there. A process that is
- * killed leaves both, and the next one asks for the rest with If-Range, and for the last byte once
- * more: so a file that was whole when the process died costs one byte, and no answer is special.
- *
- * When the machine has been started since, only as much counts as was synced (every SYNC_BYTES):
- * behind that a file may have its size and other bytes. NAME.head is one sector, so that it is on
- * the disk as it was before or as it is: the bytes of NAME.part that are safe, the boot in which
- * the others were written, the validator. It is safe before the bytes that it speaks of are written
- * over, and says nothing of bytes before they are safe.
+ * name: datasets/execution.h). NAME.head holds the validator of what is there (download.h). A
+ * process that is killed leaves both, and the next one asks for the rest with If-Range, and for the
+ * last byte once more: so a file that was whole when the process died costs one byte, and no answer
+ * is special.
  *
  * A dump that is asked for again (data of type DUMP_AGAIN, its dataset's job as content type) is
  * asked for with conditions. When it has changed, its dataset's job is put.
@@ -30,124 +25,15 @@
 #include "base/system/file.h"
 #include "base/system/log.h"
 #include "base/url/url.h"
+#include "stages/fetch/download.h"
 #include "stages/fetch/fetch_task.h"
 
 enum {
-    PATH_BYTES = 4096,
-    HEAD_BYTES = 512,
-    NUMBER_BYTES = 20,
-    BOOT_BYTES = 36, /* a UUID */
-    VALIDATOR_BYTES = HEAD_BYTES - NUMBER_BYTES - BOOT_BYTES - 2,
     SYNC_BYTES = 16 << 20,
     DISK_RETRY_MS = 10000,
     AGAIN_MS = 1000,
     PROGRESS_BYTES = 64 << 10 /* a connection that breaks after these is no failed attempt */
 };
-
-struct download {
-    struct task *task;
-    struct fetch_sink sink;
-    int file;
-    uint64_t at_hand, written; /* bytes there before; that came now */
-    uint64_t safe;             /* bytes that a power failure leaves */
-    bool keeps;                /* the answer's body is the dump, or its rest */
-    char path[PATH_BYTES], part[PATH_BYTES + 8], head[PATH_BYTES + 8];
-    char validator[VALIDATOR_BYTES + 1];
-    char problem[REASON_SIZE]; /* of the disk, or of the answer; "": none */
-    bool refused, strange;     /* the answer's fault: it is too much, it is another part */
-};
-
-void
-task_free_download(struct task *task)
-{
-    if (task->download == NULL) {
-        return;
-    }
-    if (task->download->file >= 0) {
-        close(task->download->file);
-    }
-    free(task->download);
-    task->download = NULL;
-}
-
-/* ---- the file ---- */
-
-/* Which start of the machine this is; of unknown ones none is another's. */
-static void
-read_boot(char boot[BOOT_BYTES + 1])
-{
-    const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    const ssize_t n = file >= 0 ? read(file, boot, BOOT_BYTES) : 0;
-    boot[n == BOOT_BYTES ? BOOT_BYTES : 0] = '\0';
-    if (file >= 0) {
-        close(file);
-    }
-}
-
-static bool
-write_head(const struct download *download)
-{
-    char bytes[HEAD_BYTES + 1] = "", boot[BOOT_BYTES + 1];
-    read_boot(boot);
-    snprintf(bytes, sizeof bytes, "%0*llu %*s %s", (int)NUMBER_BYTES,
-             (unsigned long long)download->safe, (int)BOOT_BYTES, boot, download->validator);
-    const int file = file_open(download->head, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    const bool good = file >= 0 && file_write_all_at(file, slice_of(bytes, HEAD_BYTES), 0) &&
-                      fdatasync(file) == 0;
-    if (file >= 0) {
-        close(file);
-    }
-    return good;
-}
-
-/* How many bytes of the file, which has so many, are those that were written; 0: there is no head.
- */
-static uint64_t
-read_head(struct download *download, uint64_t size)
-{
-    char bytes[HEAD_BYTES + 1] = "", boot[BOOT_BYTES + 1];
-    const size_t boot_at = NUMBER_BYTES + 1, validator_at = boot_at + BOOT_BYTES + 1;
-    const int file = open(download->head, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = file >= 0 ? read(file, bytes, HEAD_BYTES) : 0;
-    if (file >= 0) {
-        close(file);
-    }
-    if (n != HEAD_BYTES || bytes[NUMBER_BYTES] != ' ' || bytes[validator_at - 1] != ' ' ||
-        bytes[validator_at] == '\0') {
-        return 0;
-    }
-    read_boot(boot);
-    download->safe = slice_number(slice_of(bytes, NUMBER_BYTES));
-    download->safe = download->safe < size ? download->safe : size;
-    memcpy(download->validator, bytes + validator_at, VALIDATOR_BYTES);
-    return boot[0] != '\0' && memcmp(bytes + boot_at, boot, BOOT_BYTES) == 0 ? size
-                                                                             : download->safe;
-}
-
-/* What is written is safe from here on. */
-static bool
-sync_part(struct download *download)
-{
-    if (fdatasync(download->file) != 0) {
-        return false;
-    }
-    download->safe = download->at_hand + download->written;
-    return write_head(download);
-}
-
-/* From its beginning, of this version. */
-static bool
-begin_anew(struct download *download, struct slice header)
-{
-    struct slice value = warc_http_header(header, "ETag");
-    if (value.length == 0 || slice_starts(value, SLICE("W/"))) {
-        value = warc_http_header(header, "Last-Modified");
-    }
-    value = value.length <= VALIDATOR_BYTES ? value : (struct slice){0};
-    snprintf(download->validator, sizeof download->validator, "%.*s", SLICE_PRINT(value));
-    download->at_hand = download->safe = 0;
-    return write_head(download) && ftruncate(download->file, 0) == 0;
-}
 
 /* Whether a 206 goes on where this file ends, in the same version: not every server reads If-Range
  * (RFC 9110, section 14.4). */
@@ -185,7 +71,7 @@ begin(void *context, uint16_t status, struct slice header)
         download->strange = true;
         return false;
     }
-    if (status == 200 && !begin_anew(download, header)) {
+    if (status == 200 && !download_begin_anew(download, header)) {
         snprintf(download->problem, sizeof download->problem, "%s", strerror(errno));
         return false;
     }
@@ -219,7 +105,7 @@ take(void *context, struct slice bytes)
         }
     }
     if (download->at_hand + download->written >= download->safe + SYNC_BYTES &&
-        !sync_part(download)) {
+        !download_sync(download)) {
         snprintf(download->problem, sizeof download->problem, "cannot sync the dump: %s",
                  strerror(errno));
         return false;
@@ -228,13 +114,6 @@ take(void *context, struct slice bytes)
 }
 
 /* ---- ends ---- */
-
-static void
-discard(const struct download *download)
-{
-    (void)unlink(download->part);
-    (void)unlink(download->head);
-}
 
 /* Its dataset's job looks what there is to do. */
 static void
@@ -251,7 +130,7 @@ complete(struct task *task, const struct fetch_result *result)
 {
     struct download *download = task->download;
     struct warc_location location;
-    if (!sync_part(download) || file_rename(download->part, download->path) != 0) {
+    if (!download_sync(download) || file_rename(download->part, download->path) != 0) {
         stage_release(task->job, DISK_RETRY_MS, false, "%s: %s", download->path, strerror(errno));
         task_free(task);
         return;
@@ -277,7 +156,7 @@ redirected(struct task *task, const struct fetch_result *result)
     struct buf target;
     const struct slice to = warc_http_header(result->response_header, "Location");
     buf_init(&target, URL_MAXIMUM + sizeof DUMP_FRAGMENT);
-    discard(task->download);
+    download_discard(task->download);
     if (!task_keep_response(task, result, &location)) {
         buf_release(&target);
         return;
@@ -311,17 +190,17 @@ answered(struct task *task, const struct fetch_result *result)
     if (task->download->keeps) {
         complete(task, result);
     } else if (result->status == 304) {
-        discard(task->download);
+        download_discard(task->download);
         task_done(task, "fetched", "not modified");
     } else if (result->status == 416) { /* what is at hand is none of it */
-        discard(task->download);
+        download_discard(task->download);
         task_retry(task, AGAIN_MS, reason);
     } else if (result->status >= 300 && result->status < 400) {
         redirected(task, result);
     } else if (result->status >= 500 || result->status == 408 || result->status == 429) {
         task_retry(task, result->retry_after_ms, reason);
     } else {
-        discard(task->download);
+        download_discard(task->download);
         task_done(task, result->status == 404 || result->status == 410 ? "gone" : "failed", reason);
     }
 }
@@ -333,10 +212,10 @@ downloaded(void *context, const struct fetch_result *result)
     struct download *download = task->download;
     task_note_end(task, result);
     if (download->refused || result->end == FETCH_CUT_LENGTH) {
-        discard(download);
+        download_discard(download);
         task_done(task, "failed", "larger than datasets.dump_size");
     } else if (download->strange) {
-        discard(download);
+        download_discard(download);
         task_retry(task, AGAIN_MS, download->problem);
     } else if (download->problem[0] != '\0') {
         stage_release(task->job, DISK_RETRY_MS, false, "%s", download->problem);
@@ -353,7 +232,7 @@ downloaded(void *context, const struct fetch_result *result)
         task_free(task);
     } else {
         if (task->job->job.attempt >= task->fetch->attempts) {
-            discard(download);
+            download_discard(download);
         }
         task_retry(task, 0, result->problem);
     }
@@ -391,7 +270,7 @@ looked_at(void *context, const struct fetch_result *result)
     }
     task_note_end(task, result);
     if (slice_equal(warc_http_header(result->response_header, "ETag"), task->etag)) {
-        discard(task->download);
+        download_discard(task->download);
         task_done(task, "fetched", "not modified");
     } else {
         get_dump(task, false);
@@ -406,43 +285,17 @@ look_at_dump(struct task *task)
     task_ask(task, &request);
 }
 
-/* It was whole, and nobody knows: so is what has the size that its head says. */
-static void
-take_back(const struct download *download)
-{
-    struct download whole = *download;
-    struct stat about;
-    if (access(download->part, F_OK) != 0 && stat(download->path, &about) == 0 &&
-        read_head(&whole, UINT64_MAX) > 0 && whole.safe == (uint64_t)about.st_size) {
-        (void)rename(download->path, download->part);
-    }
-}
-
-static bool
-open_part(struct download *download)
-{
-    struct stat about;
-    take_back(download);
-    download->file = file_open(download->part, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (download->file < 0 || fstat(download->file, &about) != 0) {
-        return false;
-    }
-    const uint64_t there = read_head(download, (uint64_t)about.st_size);
-    download->at_hand = there > 1 ? there - 1 : 0;
-    return ftruncate(download->file, (off_t)download->at_hand) == 0;
-}
-
 void
 task_download(struct task *task)
 {
     struct download *download = memory_zero(1, sizeof *download);
     struct buf name;
-    char folder[PATH_BYTES];
+    char folder[DOWNLOAD_PATH];
     struct reason why;
     task->download = download;
     download->task = task;
     download->file = -1;
-    buf_init(&name, PATH_BYTES);
+    buf_init(&name, DOWNLOAD_PATH);
     execution_file_name(task->url, &name);
     snprintf(folder, sizeof folder, "%s/dumps", stage_directory(task->fetch->run));
     (void)file_make_folder(folder, 0777, &why); /* or what is made there fails */
@@ -450,7 +303,7 @@ task_download(struct task *task)
     snprintf(download->part, sizeof download->part, "%s.part", download->path);
     snprintf(download->head, sizeof download->head, "%s.head", download->path);
     buf_release(&name);
-    if (!open_part(download)) {
+    if (!download_open(download)) {
         stage_release(task->job, DISK_RETRY_MS, false, "%s: %s", download->part, strerror(errno));
         task_free(task);
         return;

@@ -1,23 +1,36 @@
 /* Shared by the parts of the fetch stage; not for others. docs/ARCHITECTURE.md draws a task's way.
  *
  *   fetch_stage.c       the program: options, events, flush
+ *   visit_begin.c       a visit that is repeated waits for the budget
  *   rules.c             may this URI be fetched? robots.txt from cache, metadata store or the host
- *   request_turn.c      when the host is asked: one request at a time, rests between them
- *   slow_hosts.c        requests that take longer than usual
  *   page.c              the GET and what its end means: archive, metadata, next stage, retry
- *   pace_reports.c      how slow the host and its address make us
- *   sitemap_fetch.c     sitemaps, and their entries as new jobs
- *   sitemap_entries.c   what is new in a sitemap
- *   refused_sitemaps.c  what an older scope refused of sitemaps; no request
- *   queue_shares.c      how fetches are divided between what sitemaps list and what links lead to
- *   visit.c             recrawling: what is known of its changes, the next visit
- *   plan_read.c         which datasets of a host are had by their dumps; no request
  *   dump_fetch.c        the GET of a dump, to a file
  *   endpoint.c          a SPARQL endpoint's triples, to a file
+ *   refused_sitemaps.c  what an older scope refused of sitemaps; no request
+ *   sitemap_fetch.c     a sitemap's entries as new jobs
+ *   sitemap_entries.c   what is new in a sitemap
+ *   plan_read.c         which datasets of a host are had by their dumps; no request
+ *   plan_decide.c       and what that puts
  *   slice.c             dumps into documents, by a program of its own; no request
+ *   request_turn.c      when the host is asked: one request at a time, rests between them
+ *   slow_hosts.c        requests that take longer than usual
+ *   host_line.c         jobs that do not wait here for their host go back to the queue
+ *   task_archive.c      the exchange in the archive, the answer in the document's record
+ *   task_end.c          a task is done, buried, or tried again
+ *   sitemap_notes.c     the sitemaps that robots.txt names as jobs; what is noted of sitemaps
+ *   queue_shares.c      how fetches are divided between what sitemaps list and what links lead to
+ *   visit.c             recrawling: what is known of its changes, the next visit
+ *   host_rest.c         how long the host rests
+ *   pace_reports.c      how slow the host and its address make us
+ *   task_jobs.c         jobs and records that a task puts for its host
+ *   task_output.c       what a task puts
+ *   task_kind.c         what a job is for
  *
- * A task goes through them in that order and ends in exactly one of task_done, task_retry,
- * stage_release or stage_bury, after which it is freed by task_end. */
+ * A file calls those below it only: what a task does next stands above, what ends it below. What
+ * comes back does so by the `done` of a request.
+ *
+ * A task begins at the top and ends in exactly one of task_done, task_retry,
+ * stage_release or stage_bury, after which it is freed by task_free. */
 #ifndef STAGES_FETCH_FETCH_TASK_H
 #define STAGES_FETCH_FETCH_TASK_H
 
@@ -142,20 +155,14 @@ struct task {
     struct download *download;
 };
 
-/* The purposes of jobs, told by the fragments of their URIs. */
-enum task_kind { TASK_PAGE, TASK_PLAN, TASK_DUMP, TASK_SLICE, TASK_SITEMAPS, TASK_LISTING };
-enum task_kind task_kind(struct slice uri);
-
 /* rules.c */
 void task_check_rules(struct task *task);
 
-/* Returns whether robots.txt of the task's host, as far as it is known, allows it. */
-bool task_may_ask(const struct task *task, struct slice url);
+/* visit_begin.c */
+void task_begin(struct task *task);
 
 /* visit.c */
 void fetch_read_recrawl(struct fetch *fetch, const struct opt_set *options);
-/* The task's first step: a visit that is repeated waits for the budget. */
-void task_begin(struct task *task);
 /* From the records of host, document and what sitemaps say of it; empty when it is new. */
 void task_take_visit(struct task *task, struct slice host, struct slice record,
                      struct slice sighting);
@@ -167,12 +174,10 @@ void task_learn(struct task *task, const struct fetch_result *result);
 /* The end of every task: the next visit. */
 void task_schedule(struct task *task);
 
-/* A request for the host's robots.txt has its turn: whether another job has brought the rules
- * meanwhile. Then this one goes on with them, or has ended. */
-bool task_rules_came(struct task *task);
-
 /* page.c */
 void task_get(struct task *task);
+
+/* task_end.c */
 /* Ends the job with a state; queues the host's sitemaps with it. */
 void task_done(struct task *task, const char *state, const char *reason);
 /* Another attempt later, or, when there were enough, the state "failed". */
@@ -183,12 +188,44 @@ void task_bury(struct task *task, const char *reason);
 void task_wait_for_host(struct task *task, const char *reason);
 /* Tells the queue what the requests told of the host. */
 void task_tell_host(struct task *task);
+/* Notes what came of an attempt, for people. */
+void task_note_attempt(struct task *task, const char *outcome);
+void task_free(struct task *task);
+
+/* task_archive.c */
 /* Writes the exchange to the archive; on failure the job has been released: the task is over. */
 bool task_archive(struct task *task, struct slice url, const struct fetch_result *result,
                   struct slice truncated, struct warc_location *location);
 /* The response as archived and noted; false when the task is over. */
 bool task_keep_response(struct task *task, const struct fetch_result *result,
                         struct warc_location *location);
+/* Puts that the document is no more what it was: its graph is emptied. */
+void task_remove_graph(struct task *task, const struct fetch_result *result);
+/* What a sitemap's bytes say of its change: sitemaps are read here, and change with their bytes. */
+enum visit_outcome task_change_of_bytes(const struct task *task, const struct fetch_result *result);
+/* Opens fetch->content. False: it cannot be, and the task is over. */
+bool task_open_content(struct task *task);
+
+/* task_kind.c */
+/* The purposes of jobs, told by the fragments of their URIs. */
+enum task_kind { TASK_PAGE, TASK_PLAN, TASK_DUMP, TASK_SLICE, TASK_SITEMAPS, TASK_LISTING };
+enum task_kind task_kind(struct slice uri);
+/* The same, told by the types of the records that jobs carry. */
+#define SITEMAP_TYPE "sitemap"
+#define GUESS_TYPE "sitemap?"
+#define SAMPLE_TYPE "sample"
+/* Returns whether the job is that of a sitemap which robots.txt or an index named, or of a guess.
+ */
+bool task_is_sitemap(const struct task *task);
+/* Returns whether it is only where a sitemap may be (fetch.sitemaps). */
+bool task_is_guess(const struct task *task);
+bool task_is_sample(const struct task *task);
+/* Returns whether the job is that of the host's /.well-known/void, or what it redirects to. */
+bool task_is_void(const struct task *task);
+/* Returns whether robots.txt of the task's host, as far as it is known, allows it. */
+bool task_may_ask(const struct task *task, struct slice url);
+
+/* task_output.c */
 /* A job of this host that asks no other document; priority as docs/DATASETS.md says. */
 void task_output(struct task *task, struct slice uri, uint8_t priority, uint8_t flags,
                  struct slice data);
@@ -199,19 +236,58 @@ void task_put(struct task *task, struct slice uri, uint8_t priority, struct slic
 /* Puts a job that is done for the first time. */
 void task_put_first(struct task *task, struct slice uri, uint8_t priority, struct slice type,
                     struct slice about);
-void task_free(struct task *task);
+/* Notes that the scope refused something that the document led to: it is considered again when the
+ * scope has changed. */
+void task_note_refused(struct task *task, enum scope_refused what);
 
-/* request_turn.c */
+/* task_jobs.c */
+void task_put_sample(struct task *task, struct slice uri, uint8_t flags);
+/* Notes that the task's sitemap speaks of datasets, and has the host's plan made. */
+void task_describe(struct task *task);
+/* Queues the host's /.well-known/void, once. */
+void task_ask_void(struct task *task);
+/* For the record of a host. */
+void task_put_host(struct task *task, struct slice origin, const struct meta_update *update);
+/* Has the host's plan made. */
+void task_put_plan(struct task *task);
+
+/* sitemap_notes.c */
+#define GUESS_FOUND "found"
+/* Tells the host's other jobs what the guess came to: GUESS_FOUND, or why it is none. */
+void task_note_guess(struct task *task, const char *outcome);
+/* Queues the sitemaps that the host's robots.txt names, unless that was done; a guess only after a
+ * good page. */
+void task_queue_sitemaps(struct task *task, bool good);
+/* A sitemap that was read before has not changed. */
+void task_note_reading(struct task *task);
+/* Notes when a link led to it, of what links found before any sitemap. */
+void task_note_first_link(struct task *task);
+
+/* queue_shares.c */
+/* Counts the fetch for the balance of the host's two queues. */
+void task_balance(struct task *task);
+
+/* host_rest.c */
 /* The host's rest after this job. */
 uint64_t task_delay_ms(const struct task *task);
+/* The rest of a host to which another's robots.txt moved. */
+uint64_t fetch_delay_of_other_ms(const struct fetch *fetch, struct slice origin);
+/* From now on the host of the job rests. */
+void task_rest(struct task *task);
+
+/* host_line.c */
+/* Another job is being fetched from the address: back to the queue, which knows from now on with
+ * which hosts this one shares it. */
+void task_turn_back(struct task *task, uint64_t address);
+/* The host fell into trouble while the job stood in line: it does not wait here. */
+void task_leave_line(struct task *task, uint64_t wait_ms);
+/* Jobs that wait for the host which this one asks go back to the queue. */
+void task_clear_line(const struct task *task);
+
+/* request_turn.c */
 /* Sends the request when its host has rested; turns the job back when its address is at its limit.
  */
 void task_ask(struct task *task, const struct fetch_request *request);
-/* Jobs that wait for the host which this one asks go back to the queue. */
-void task_clear_line(const struct task *task);
-void task_turn_back(struct task *task, uint64_t address);
-/* From now on the host of the job rests. */
-void task_rest(struct task *task);
 /* First thing when a request has ended. */
 void task_note_end(struct task *task, const struct fetch_result *result);
 
@@ -239,33 +315,12 @@ void task_take_pace(struct task *task, struct slice record);
 uint64_t task_pace_ms(const struct task *task);
 
 /* sitemap_fetch.c */
-/* Returns whether the job is that of a sitemap which robots.txt or an index named, or of a guess.
- */
-bool task_is_sitemap(const struct task *task);
-/* Returns whether it is only where a sitemap may be (fetch.sitemaps). */
-bool task_is_guess(const struct task *task);
-#define GUESS_FOUND "found"
-/* Tells the host's other jobs what the guess came to: GUESS_FOUND, or why it is none. */
-void task_note_guess(struct task *task, const char *outcome);
-/* Queues the sitemaps that the host's robots.txt names, unless that was done; a guess only after a
- * good page. */
-void task_queue_sitemaps(struct task *task, bool good);
-/* A sitemap that was read before has not changed. */
-void task_note_reading(struct task *task);
-/* Counts the fetch for the balance of the host's two queues. */
-void task_balance(struct task *task);
-/* Notes when a link led to it, of what links found before any sitemap. */
-void task_note_first_link(struct task *task);
 /* The end of a task that was answered: queues the entries when the response is a sitemap, which
  * workers find out. */
 void task_follow_sitemap(struct task *task, const struct fetch_result *result);
 /* Queues the entries of a sitemap whose bytes are out of the archive; coding is that of the job's
  * document. */
 void task_list(struct task *task, struct slice coding, struct slice bytes);
-/* Notes that the scope refused something that the document led to: it is considered again when the
- * scope has changed. */
-void task_note_refused(struct task *task, enum scope_refused what);
-#define SITEMAP_TYPE "sitemap"
 
 /* refused_sitemaps.c */
 /* The end of a job for the host's sitemaps, whose rules are known. */
@@ -275,24 +330,9 @@ void task_list_again(struct task *task);
 
 /* plan_read.c, dump_fetch.c, endpoint.c, slice.c */
 enum { COVER_AGE_MS = 5000 }; /* what is covered is looked up so often */
-/* Notes that the task's sitemap speaks of datasets, and has the host's plan made. */
-void task_describe(struct task *task);
-/* Queues the host's /.well-known/void, once. */
-void task_ask_void(struct task *task);
-/* Returns whether the job is that, or what it redirects to. */
-bool task_is_void(const struct task *task);
-/* For the record of a host. */
-void task_put_host(struct task *task, struct slice origin, const struct meta_update *update);
-/* Has the host's plan made. */
-void task_put_plan(struct task *task);
-/* Opens fetch->content. False: it cannot be, and the task is over. */
-bool task_open_content(struct task *task);
 void task_plan(struct task *task);
-bool task_is_sample(const struct task *task);
-void task_put_sample(struct task *task, struct slice uri, uint8_t flags);
 void task_download(struct task *task);
 void task_harvest(struct task *task);
 void task_slice(struct task *task);
-void task_free_download(struct task *task);
 
 #endif

@@ -22,162 +22,6 @@ enum {
 
 /* ---- ends ---- */
 
-void
-task_free(struct task *task)
-{
-    task_free_download(task);
-    buf_release(&task->robots_url);
-    free(task);
-}
-
-void
-task_tell_host(struct task *task)
-{
-    if (task->host_words != 0) {
-        stage_set_host(task->job, task->host_words, task->cause);
-    }
-}
-
-/* How the host's lane goes on. Hosts of one address are a group, unless the operator directs all
- * connections there. */
-static void
-set_rest(struct task *task)
-{
-    task_tell_host(task);
-    if (task->has_asked) {
-        const uint64_t delay_ms = task_delay_ms(task);
-        stage_set_lane_rest(task->job, delay_ms > task->rest_ms ? delay_ms : task->rest_ms,
-                            task->address);
-    }
-}
-
-static void
-note_attempt(struct task *task, const char *outcome)
-{
-    char time[CLOCK_TEXT_SIZE];
-    char line[256];
-    clock_text(clock_wall_ms(), 1, time);
-    const int n = snprintf(line, sizeof line, "%s fetch %s", time, outcome);
-    meta_set_text(&task->job->meta, META_ATTEMPTS,
-                  slice_of(line, n < (int)sizeof line ? (size_t)n : sizeof line - 1));
-}
-
-/* What every end says of the document. */
-static void
-set_common(struct task *task, const char *state, const char *reason)
-{
-    struct meta_update *meta = &task->job->meta;
-    const struct job *job = &task->job->job;
-    meta_set_number(meta, META_GENERATION, job->generation);
-    meta_set_number(meta, META_DEPTH, job->depth);
-    meta_set_text(meta, META_VIA, job->via);
-    if (task->authority.length > 0) {
-        meta_set_text(meta, META_PUBLISHER, task->authority);
-    }
-    if (job->hops > 0) {
-        meta_set_text(meta, META_REDIRECT_FROM, job->via);
-    }
-    const bool unmodified = task->counts_as == OUTCOME_UNMODIFIED && task->content_stands;
-    if (state != NULL && !unmodified) { /* the stages go on telling of the content */
-        meta_set_text(meta, META_STATE, slice_string(state));
-        meta_set_text(meta, META_REASON, slice_string(reason));
-    }
-}
-
-/* A guess that comes to nothing leaves a note of the host and no state: nobody said that there is a
- * document. */
-static bool
-is_vain_guess(const struct task *task, const char *state)
-{
-    return task_is_guess(task) && state != NULL &&
-           (strcmp(state, "failed") == 0 || strcmp(state, "gone") == 0 ||
-            strcmp(state, "denied") == 0);
-}
-
-/* What a state counts as unless it was said more exactly. */
-static const struct {
-    const char *state;
-    enum job_outcome outcome;
-} state_outcomes[] = {{"fetched", OUTCOME_FETCHED}, {"redirected", OUTCOME_REDIRECTED},
-                      {"gone", OUTCOME_GONE},       {"denied", OUTCOME_REFUSED},
-                      {"covered", OUTCOME_REFUSED}, {"failed", OUTCOME_FAILED_ANSWER}};
-
-/* A document that was refused before it was asked for is one, too; what is asked for besides is
- * counted only when it was. */
-static enum job_outcome
-outcome_of(const struct task *task, const char *state)
-{
-    if (task_kind(task->job->job.uri) != TASK_PAGE) {
-        return OUTCOME_NONE;
-    }
-    if (task->resource || task_is_guess(task) || task_is_sitemap(task)) {
-        return OUTCOME_BESIDE;
-    }
-    for (size_t i = 0; state != NULL && i < sizeof state_outcomes / sizeof state_outcomes[0]; i++) {
-        if (strcmp(state, state_outcomes[i].state) == 0) {
-            return task->counts_as != OUTCOME_NONE ? task->counts_as : state_outcomes[i].outcome;
-        }
-    }
-    return OUTCOME_NONE;
-}
-
-void
-task_done(struct task *task, const char *state, const char *reason)
-{
-    if (is_vain_guess(task, state)) {
-        task_note_guess(task, reason[0] != '\0' ? reason : state);
-        state = NULL;
-    }
-    set_common(task, state, reason);
-    stage_count_as(task->job, outcome_of(task, state));
-    if (task->resource) { /* tells when a failure is old enough for another try */
-        meta_set_number(&task->job->meta, META_FETCHED, clock_wall_ms());
-    }
-    task_queue_sitemaps(task, state != NULL && strcmp(state, "fetched") == 0);
-    task_note_first_link(task);
-    task_balance(task);
-    task_schedule(task);
-    if (state != NULL && (strcmp(state, "failed") == 0 || strcmp(state, "gone") == 0)) {
-        stage_yield(task->job, 0);
-    }
-    set_rest(task);
-    stage_done(task->job);
-    task_free(task);
-}
-
-void
-task_bury(struct task *task, const char *reason)
-{
-    note_attempt(task, reason);
-    if (task->unverified) {
-        task_done(task, "failed", reason);
-        return;
-    }
-    set_common(task, "failed", reason);
-    set_rest(task);
-    stage_bury(task->job, "%s", reason);
-    task_free(task);
-}
-
-void
-task_retry(struct task *task, uint64_t least_delay_ms, const char *reason)
-{
-    const struct fetch *fetch = task->fetch;
-    const unsigned attempt = task->job->job.attempt;
-    note_attempt(task, reason);
-    if (attempt >= fetch->attempts || task->unverified) {
-        task_done(task, "failed", reason);
-        return;
-    }
-    uint64_t delay_ms = fetch->retry_ms << (attempt < 20 ? (attempt > 0 ? attempt - 1 : 0) : 20);
-    delay_ms = delay_ms > least_delay_ms ? delay_ms : least_delay_ms;
-    delay_ms = delay_ms < fetch->retry_maximum_ms ? delay_ms : fetch->retry_maximum_ms;
-    set_common(task, NULL, NULL);
-    set_rest(task);
-    stage_release(task->job, delay_ms, true, "%s", reason);
-    task_free(task);
-}
-
 /* The host is asked for its rules first, next time. */
 static void
 forget_rules(struct task *task)
@@ -192,23 +36,6 @@ forget_rules(struct task *task)
     meta_set_number(&update, META_ROBOTS_EXPIRES, now_ms);
     task_put_host(task, task->origin, &update);
     meta_update_release(&update);
-}
-
-void
-task_wait_for_host(struct task *task, const char *reason)
-{
-    const struct fetch *fetch = task->fetch;
-    if (task->resource || task->unverified) {
-        task_retry(task, 0, reason);
-        return;
-    }
-    /* Without any back-off a host that fails would be asked without rest. */
-    const uint64_t least_ms = fetch->pace_rules.backoff_ms > 0 ? 0 : fetch->retry_ms;
-    task->rest_ms = task->rest_ms > least_ms ? task->rest_ms : least_ms;
-    set_common(task, NULL, NULL);
-    set_rest(task);
-    stage_release(task->job, 0, false, "%s", reason);
-    task_free(task);
 }
 
 /* The request was sent and nothing came. If others of the host had no answer, either, since its
@@ -229,132 +56,7 @@ unanswered(struct task *task, const char *reason)
 
 /* ---- archive and metadata ---- */
 
-bool
-task_archive(struct task *task, struct slice url, const struct fetch_result *result,
-             struct slice truncated, struct warc_location *location)
-{
-    struct reason why;
-    struct warc_writer *warc = task->fetch->warc;
-    const struct warc_exchange exchange = {
-        .uri = url,
-        .request = result->request,
-        .response_header = result->response_header,
-        .body = result->body,
-        .ip = result->ip,
-        .protocol = result->protocol,
-        .truncated = truncated,
-        .date_ms = result->started_ms,
-    };
-    const struct warc_resource resource = {
-        .uri = url,
-        .content_type = SLICE("application/octet-stream"),
-        .body = result->body,
-        .dialogue = result->request,
-        .ip = result->ip,
-        .truncated = truncated,
-        .date_ms = result->started_ms,
-    };
-    if ((result->reply > 0 ? warc_write_resource(warc, &resource, location, &why)
-                           : warc_write_exchange(warc, &exchange, location, &why)) == STATUS_OK) {
-        return true;
-    }
-    log_error("archive_failed", "uri=%.*s reason=%s", SLICE_PRINT(url), why.text);
-    stage_release(task->job, ARCHIVE_RETRY_MS, false, "%s", why.text);
-    task_free(task);
-    return false;
-}
-
-static void
-payload_digest(struct slice body, char text[DIGEST_TEXT])
-{
-    uint8_t digest[DIGEST_SHA256_SIZE];
-    digest_sha256(body, digest);
-    memcpy(text, "sha256:", 7);
-    digest_hex(digest, sizeof digest, text + 7);
-}
-
-static bool
-is_recrawl(const struct task *task)
-{
-    return (task->job->job.flags & JOB_RECRAWL) != 0 || task->job->job.generation > 1;
-}
-
-static void
-set_response(struct task *task, const struct fetch_result *result)
-{
-    struct meta_update *meta = &task->job->meta;
-    const struct slice header = result->response_header;
-    char text[DIGEST_TEXT];
-    payload_digest(result->body, text);
-    (void)buf_reserve(&meta->fields, header.length + result->request.length + FIELDS_ROOM);
-    meta_set_number(meta, META_FETCHED, result->started_ms);
-    meta_set_number(meta, META_FETCH_MS, result->milliseconds);
-    if (result->reply > 0) {
-        meta_set_number(meta, META_FTP_REPLY, result->reply);
-    } else {
-        meta_set_number(meta, META_HTTP_STATUS, result->status);
-        meta_set_text(meta, META_HTTP_VERSION, slice_of(header.at, slice_find(header, ' ')));
-        meta_set_text(meta, META_REQUEST_HEADERS, result->request);
-        meta_set_text(meta, META_RESPONSE_HEADERS, header);
-        meta_set_text(meta, META_CONTENT_TYPE, warc_http_header(header, "Content-Type"));
-    }
-    meta_set_text(meta, META_ETAG, warc_http_header(header, "ETag"));
-    meta_set_text(meta, META_LAST_MODIFIED, warc_http_header(header, "Last-Modified"));
-    meta_set_text(meta, META_IP, result->ip);
-    meta_set_number(meta, META_PAYLOAD_BYTES, result->body.length);
-    meta_set_text(meta, META_PAYLOAD_DIGEST, slice_string(text));
-    meta_set_text(meta, META_TRUNCATED, task->truncated);
-    meta_set_text(meta, META_REDIRECT_TO, (struct slice){0});
-    if (is_recrawl(task)) { /* it may have come out of a dump before */
-        meta_clear(meta, META_DUMP);
-        meta_clear(meta, META_SLICING);
-    }
-}
-
-static void
-set_location(struct task *task, const struct warc_location *location)
-{
-    struct meta_update *meta = &task->job->meta;
-    meta_set_text(meta, META_WARC_NODE, slice_string(task->fetch->node));
-    meta_set_text(meta, META_WARC_FILE, slice_string(location->file));
-    meta_set_number(meta, META_WARC_OFFSET, location->offset);
-    meta_set_number(meta, META_WARC_LENGTH, location->length);
-    meta_set_text(meta, META_WARC_RECORD_ID, slice_string(location->id));
-}
-
-bool
-task_keep_response(struct task *task, const struct fetch_result *result,
-                   struct warc_location *location)
-{
-    if (!task_archive(task, task->url, result, task->truncated, location)) {
-        return false;
-    }
-    set_response(task, result);
-    set_location(task, location);
-    return true;
-}
-
-/* The document is no more what it was: its graph is emptied. */
-static void
-remove_graph(struct task *task, const struct fetch_result *result)
-{
-    const struct document document = {
-        .http_status = result->status, .fetched_ms = result->started_ms, .removed = true};
-    if (is_recrawl(task) && !task->resource) {
-        stage_output_next(task->job, STAGE_INDEX, &document);
-    }
-}
-
 /* ---- answers ---- */
-
-/* Sitemaps are read here, and change with their bytes. */
-static enum visit_outcome
-change_of_bytes(const struct task *task, const struct fetch_result *result)
-{
-    char text[DIGEST_TEXT];
-    payload_digest(result->body, text);
-    return slice_is(task->digest, text) ? VISIT_UNCHANGED : VISIT_CHANGED;
-}
 
 static bool
 is_rdf(struct slice content_type)
@@ -373,9 +75,9 @@ answered_document(struct task *task, const struct fetch_result *result)
     }
     task_learn(task, result);
     meta_clear(&task->job->meta, META_GONE_SINCE);
-    task->outcome = task_is_sitemap(task) ? change_of_bytes(task, result) : VISIT_NOTHING;
+    task->outcome = task_is_sitemap(task) ? task_change_of_bytes(task, result) : VISIT_NOTHING;
     if (result->body.length == 0) {
-        remove_graph(task, result);
+        task_remove_graph(task, result);
         task_done(task, "fetched", "the response has no body");
         return;
     }
@@ -413,48 +115,6 @@ answered_document(struct task *task, const struct fetch_result *result)
     task_follow_sitemap(task, result);
 }
 
-void
-task_output(struct task *task, struct slice uri, uint8_t priority, uint8_t flags, struct slice data)
-{
-    const struct job output = {
-        .key.stage = STAGE_FETCH,
-        .uri = uri,
-        .lane_name = url_origin(uri),
-        .via = task->job->job.uri,
-        .priority = priority,
-        .flags = flags,
-        .depth = task->job->job.depth,
-        .data = data,
-    };
-    stage_output(task->job, &output);
-}
-
-static void
-put_told(struct task *task, struct slice uri, uint8_t priority, uint8_t flags, struct slice type,
-         struct slice about)
-{
-    struct buf data;
-    const struct document document = {.type = type, .content_type = about};
-    buf_init(&data, JOB_DATA_MAXIMUM);
-    document_encode(&data, &document);
-    task_output(task, uri, priority, flags, buf_slice(&data));
-    buf_release(&data);
-}
-
-void
-task_put(struct task *task, struct slice uri, uint8_t priority, struct slice type,
-         struct slice about)
-{
-    put_told(task, uri, priority, JOB_RESOURCE | JOB_RECRAWL, type, about);
-}
-
-void
-task_put_first(struct task *task, struct slice uri, uint8_t priority, struct slice type,
-               struct slice about)
-{
-    put_told(task, uri, priority, JOB_RESOURCE, type, about);
-}
-
 static void
 queue_target(struct task *task, struct slice target)
 {
@@ -486,7 +146,7 @@ answered_redirect(struct task *task, const struct fetch_result *result)
     }
     task_learn(task, result);
     meta_clear(&task->job->meta, META_GONE_SINCE);
-    remove_graph(task, result);
+    task_remove_graph(task, result);
     const struct slice to = warc_http_header(result->response_header, "Location");
     buf_init(&target, URL_MAXIMUM + sizeof RESOURCE_FRAGMENT);
     const struct url_rules none = {0}; /* a resource is asked for as the document names it */
@@ -550,13 +210,13 @@ answered_gone(struct task *task, const struct fetch_result *result)
     if (fetch->recrawl && fetch->confirm_ms > 0 && first && had_something) {
         /* The record still tells of the answer that is in the index. */
         if (task_archive(task, task->url, result, (struct slice){0}, &location)) {
-            note_attempt(task, "404 or 410, to be confirmed");
+            task_note_attempt(task, "404 or 410, to be confirmed");
             task->outcome = VISIT_GONE_MAYBE;
             task_done(task, NULL, NULL);
         }
     } else if (task_keep_response(task, result, &location)) {
         task->outcome = VISIT_GONE;
-        remove_graph(task, result);
+        task_remove_graph(task, result);
         task_done(task, "gone", "");
     }
 }
@@ -666,6 +326,7 @@ page_fetched(void *context, const struct fetch_result *result)
     case FETCH_CROWDED:
         task_turn_back(task, result->address);
         break;
+    case FETCH_NEEDLESS: /* only what is asked of robots.txt may be */
     case FETCH_NO_MEMORY:
         stage_release(task->job, MEMORY_RETRY_MS, false, "%s", result->problem);
         task_free(task);

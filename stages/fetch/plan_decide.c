@@ -1,5 +1,7 @@
 /* What a host's plan is, and what it puts: docs/DATASETS.md, "The plan". No request, no reading but
  * of what became of the same datasets before. */
+#include <stdlib.h>
+
 #include "base/digest.h"
 #include "base/system/clock.h"
 #include "base/system/log.h"
@@ -10,9 +12,30 @@
 #include "stages/fetch/planning.h"
 
 /* Dumps and sitemaps of other hosts that the plan of one may have fetched. */
-enum { FOREIGN_REQUESTS = 20 };
+enum { FOREIGN_REQUESTS = 20, WAIT_MS = 500 };
 
 /* ---- deciding ---- */
+
+void
+planning_free(struct planning *planning)
+{
+    arena_release(&planning->arena);
+    free(planning->claims.descriptions);
+    free(planning->readings);
+    buf_release(&planning->cover);
+    buf_release(&planning->authorities);
+    buf_release(&planning->datasets);
+    buf_release(&planning->words);
+    free(planning);
+}
+
+void
+planning_wait(struct planning *planning, const char *reason)
+{
+    stage_release(planning->task->job, WAIT_MS, false, "%s", reason);
+    task_free(planning->task);
+    planning_free(planning);
+}
 
 static bool
 is_own(const struct planning *planning, const struct description *description)

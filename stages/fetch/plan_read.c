@@ -20,119 +20,7 @@
 #include "datasets/rdf_description.h"
 #include "stages/fetch/planning.h"
 
-enum { WAIT_MS = 500, RECORD_BYTES = 128 << 20, PLAN_MEMORY = 256 << 20 };
-
-enum task_kind
-task_kind(struct slice uri)
-{
-    const struct slice fragment =
-        slice_of(uri.at + slice_find(uri, '#'), uri.length - slice_find(uri, '#'));
-    return slice_is(fragment, DUMP_FRAGMENT)                                       ? TASK_DUMP
-           : slice_is(fragment, LISTING_FRAGMENT)                                  ? TASK_LISTING
-           : slice_is(fragment, strchr(SITEMAPS_FRAGMENT, '#'))                    ? TASK_SITEMAPS
-           : slice_starts(fragment, slice_string(strchr(PLAN_FRAGMENT, '#')))      ? TASK_PLAN
-           : slice_starts(fragment, slice_string(strchr(EXECUTION_FRAGMENT, '#'))) ? TASK_SLICE
-                                                                                   : TASK_PAGE;
-}
-
-bool
-task_is_sample(const struct task *task)
-{
-    return slice_is(task->job->document.type, SAMPLE_TYPE);
-}
-
-void
-task_put_sample(struct task *task, struct slice uri, uint8_t flags)
-{
-    struct buf data;
-    const struct document document = {.type = SLICE(SAMPLE_TYPE)};
-    buf_init(&data, JOB_DATA_MAXIMUM);
-    document_encode(&data, &document);
-    task_output(task, uri, SAMPLE_PRIORITY, flags, buf_slice(&data));
-    buf_release(&data);
-}
-
-void
-task_put_host(struct task *task, struct slice origin, const struct meta_update *update)
-{
-    struct buf key;
-    buf_init(&key, URL_MAXIMUM + 1);
-    buf_append_char(&key, 'h');
-    buf_append_slice(&key, origin);
-    stage_put_meta(task->job, buf_slice(&key), meta_update_fields(update));
-    buf_release(&key);
-}
-
-void
-task_describe(struct task *task)
-{
-    struct meta_update update;
-    meta_update_init(&update);
-    meta_set_text(&update, META_DESCRIPTIONS, task->url);
-    task_put_host(task, task->origin, &update);
-    meta_update_release(&update);
-    task_put_plan(task);
-}
-
-bool
-task_is_void(const struct task *task)
-{
-    const struct slice path = url_path_query(task->url), via = task->job->job.via;
-    return slice_is(path, WELL_KNOWN_VOID) || (task->job->job.hops > 0 && via.length > 0 &&
-                                               slice_is(url_path_query(via), WELL_KNOWN_VOID));
-}
-
-/* A page job: what is there is a document like others, and may describe datasets. */
-void
-task_ask_void(struct task *task)
-{
-    struct host *host = hosts_find(task->fetch->hosts, task->origin, 0);
-    const struct slice uri =
-        arena_printf(&task->job->arena, "%.*s" WELL_KNOWN_VOID, SLICE_PRINT(task->origin));
-    if (host != NULL && host->void_asked) {
-        return;
-    }
-    if (!scope_allows(task->fetch->scope, uri, task->job->job.depth, NULL)) {
-        task_note_refused(task, REFUSED_VOID);
-        return;
-    }
-    if (host != NULL) {
-        host->void_asked = true;
-    }
-    task_output(task, uri, SITEMAP_PRIORITY, 0, (struct slice){0});
-}
-
-void
-task_put_plan(struct task *task)
-{
-    const struct slice plan =
-        arena_printf(&task->job->arena, "%.*s" PLAN_FRAGMENT, SLICE_PRINT(task->origin));
-    task_put(task, plan, PLAN_PRIORITY, task->again ? SLICE(PLAN_AGAIN) : SLICE(""),
-             (struct slice){0});
-}
-
-/* ---- ends ---- */
-
-void
-planning_free(struct planning *planning)
-{
-    arena_release(&planning->arena);
-    free(planning->claims.descriptions);
-    free(planning->readings);
-    buf_release(&planning->cover);
-    buf_release(&planning->authorities);
-    buf_release(&planning->datasets);
-    buf_release(&planning->words);
-    free(planning);
-}
-
-void
-planning_wait(struct planning *planning, const char *reason)
-{
-    stage_release(planning->task->job, WAIT_MS, false, "%s", reason);
-    task_free(planning->task);
-    planning_free(planning);
-}
+enum { RECORD_BYTES = 128 << 20, PLAN_MEMORY = 256 << 20 };
 
 /* ---- reading ---- */
 
@@ -393,22 +281,6 @@ host_read(void *context, enum status status, const struct slice *records, size_t
         return;
     }
     seek(planning, 0);
-}
-
-bool
-task_open_content(struct task *task)
-{
-    struct fetch *fetch = task->fetch;
-    const struct warc_limits limits = {.record = RECORD_BYTES, .encoded = true};
-    struct reason why;
-    if (fetch->content == NULL &&
-        content_open(&fetch->content, stage_directory(fetch->run), stage_cluster(fetch->run),
-                     &limits, &why) != STATUS_OK) {
-        task_bury(task, why.text);
-        return false;
-    }
-    content_close_files(fetch->content, fetch->run);
-    return true;
 }
 
 void

@@ -8,7 +8,6 @@
 
 enum { DESCRIPTIONS_MAXIMUM = 64, EXECUTIONS_MAXIMUM = 1000, LINES_BYTES = 512 << 10 };
 #define JOINED_PLAN PLAN_FRAGMENT "=joined"
-#define SAMPLE_TYPE "sample"
 
 /* A description that is being read: as a sitemap, then as RDF. */
 struct reading {

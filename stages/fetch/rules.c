@@ -136,19 +136,6 @@ end_covered(struct task *task, const struct host *host)
     return true;
 }
 
-static bool
-rules_allow(const struct host *host, struct slice url)
-{
-    return host->access != HOST_BY_RULES || robots_allows(host->robots, url_path_query(url));
-}
-
-bool
-task_may_ask(const struct task *task, struct slice url)
-{
-    const struct host *host = hosts_find(task->fetch->hosts, task->origin, clock_wall_ms());
-    return host == NULL || rules_allow(host, url);
-}
-
 /* They could not be had: by this job, or by another one of late. */
 static void
 wait_for_rules(struct task *task, const struct host *host)
@@ -177,7 +164,7 @@ decide(struct task *task, const struct host *host)
         task_put_refused_sitemaps(task);
         return;
     }
-    if (!rules_allow(host, task->url)) {
+    if (!host_allows(host, task->url)) {
         task->counts_as = OUTCOME_DENIED;
         task_done(task, "denied", "robots.txt of the host");
         return;
@@ -318,6 +305,10 @@ robots_fetched(void *context, const struct fetch_result *result)
     struct task *task = context;
     struct warc_location location;
     const bool whole = result->end == FETCH_ANSWERED;
+    if (result->end == FETCH_NEEDLESS) {
+        decide(task, hosts_find(task->fetch->hosts, task->origin, clock_wall_ms()));
+        return;
+    }
     task_note_end(task, result);
     if (result->end == FETCH_CROWDED) {
         task_turn_back(task, result->address);
@@ -363,18 +354,6 @@ fetch_robots(struct task *task)
         .context = task,
     };
     task_ask(task, &request);
-}
-
-bool
-task_rules_came(struct task *task)
-{
-    const bool for_rules = task->robots_hops == 0 && task->request.url.at == task->robots_url.data;
-    const struct host *host =
-        for_rules ? hosts_find(task->fetch->hosts, task->origin, clock_wall_ms()) : NULL;
-    if (host != NULL) {
-        decide(task, host);
-    }
-    return host != NULL;
 }
 
 /* ---- the metadata store ---- */

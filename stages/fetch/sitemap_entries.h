@@ -56,4 +56,14 @@ void listing_read(struct task *task, struct slice submitter, bool named,
                   void (*done)(void *context, struct listing *listing, const char *problem));
 void listing_free(struct listing *listing);
 
+/* sitemap_notes.c */
+/* Puts a job of a sitemap, or of what one lists. */
+void sitemap_put_job(struct task *task, struct slice key, unsigned depth, uint8_t priority,
+                     struct slice via, struct slice data, uint8_t flags);
+/* The data of a sitemap's job: who names it, and how far below robots.txt. */
+void sitemap_encode_naming(struct slice origin, bool guess, uint64_t nesting, struct buf *data);
+/* Notes of a sitemap on another host that whoever follows it may take entries of the host that
+ * names it. */
+void sitemap_note_naming(struct task *task, struct slice sitemap, struct slice origins);
+
 #endif

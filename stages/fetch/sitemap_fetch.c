@@ -22,175 +22,6 @@
 #include "base/url/url.h"
 #include "stages/fetch/sitemap_entries.h"
 
-#define GUESS_TYPE "sitemap?"
-
-static void
-queue_job(struct task *task, struct slice key, unsigned depth, uint8_t priority, struct slice via,
-          struct slice data, uint8_t flags)
-{
-    const struct job output = {
-        .key.stage = STAGE_FETCH,
-        .uri = key,
-        .lane_name = url_origin(key),
-        .via = via,
-        .priority = priority,
-        .flags = flags,
-        .depth = (uint16_t)(depth < UINT16_MAX ? depth : UINT16_MAX),
-        .data = data,
-    };
-    stage_output(task->job, &output);
-}
-
-static void
-encode_naming(struct slice origin, bool guess, uint64_t nesting, struct buf *data)
-{
-    const struct document document = {.type = guess ? SLICE(GUESS_TYPE) : SLICE(SITEMAP_TYPE),
-                                      .content_type = origin,
-                                      .nesting = nesting};
-    document_encode(data, &document);
-}
-
-bool
-task_is_guess(const struct task *task)
-{
-    return slice_is(task->job->document.type, GUESS_TYPE);
-}
-
-bool
-task_is_sitemap(const struct task *task)
-{
-    return slice_is(task->job->document.type, SITEMAP_TYPE) || task_is_guess(task);
-}
-
-/* For other processes: how deep the host's sitemaps were queued. The store keeps the smallest of
- * META_DEPTH; a guess is queued again at smaller depths only. */
-static void
-note_depth(struct task *task)
-{
-    struct meta_update update;
-    meta_update_init(&update);
-    meta_set_number(&update, task->guess ? META_SITEMAP_GUESS_DEPTH : META_DEPTH,
-                    task->job->job.depth);
-    task_put_host(task, task->origin, &update);
-    meta_update_release(&update);
-}
-
-void
-task_note_guess(struct task *task, const char *outcome)
-{
-    const struct slice origin = task->job->document.content_type; /* it may have moved */
-    struct host *host = hosts_find(task->fetch->hosts, origin, 0);
-    struct meta_update update;
-    if (host != NULL) {
-        host->guess_found = strcmp(outcome, GUESS_FOUND) == 0;
-    }
-    meta_update_init(&update);
-    meta_set_text(&update, META_SITEMAP_GUESS, slice_string(outcome));
-    task_put_host(task, origin, &update);
-    meta_update_release(&update);
-}
-
-/* A sitemap on another host: whoever follows it may take entries of the host that names it. */
-static void
-note_naming(struct task *task, struct slice sitemap, struct slice origins)
-{
-    struct meta_update update;
-    meta_update_init(&update);
-    meta_set_text(&update, META_SITEMAP_FOR, origins);
-    stage_put_meta(task->job, arena_printf(&task->job->arena, "u%.*s", SLICE_PRINT(sitemap)),
-                   meta_update_fields(&update));
-    meta_update_release(&update);
-}
-
-void
-task_note_refused(struct task *task, enum scope_refused what)
-{
-    if (task_kind(task->job->job.uri) == TASK_PAGE) { /* else the document says so already */
-        task->refused |= (unsigned)what;
-        meta_set_number(&task->job->meta, META_SCOPE_REFUSED, task->refused);
-    }
-}
-
-static bool
-may_queue(struct task *task, struct slice sitemap)
-{
-    const bool allowed = scope_allows(task->fetch->scope, sitemap, task->job->job.depth, NULL);
-    if (!allowed && (task->refused & REFUSED_SITEMAPS) == 0) {
-        task_note_refused(task, REFUSED_SITEMAPS);
-    }
-    return allowed;
-}
-
-void
-task_queue_sitemaps(struct task *task, bool good)
-{
-    struct fetch *fetch = task->fetch;
-    struct host *host = hosts_find(fetch->hosts, task->origin, 0);
-    const unsigned depth = task->job->job.depth;
-    struct buf key;
-    struct buf data;
-    struct buf robots;
-    if (task->sitemap_count == 0 || (task->guess && !good)) {
-        return;
-    }
-    if (host != NULL) {
-        uint32_t *const queued = task->guess ? &host->guess_depth : &host->sitemaps_depth;
-        *queued = *queued > depth ? depth : *queued;
-    }
-    buf_init(&key, URL_MAXIMUM);
-    buf_init(&data, JOB_DATA_MAXIMUM);
-    buf_init(&robots, URL_MAXIMUM);
-    buf_append_slice(&robots, task->origin);
-    buf_append_string(&robots, "/robots.txt");
-    encode_naming(task->origin, task->guess, 0, &data);
-    for (size_t i = 0; i < task->sitemap_count; i++) {
-        buf_reset(&key);
-        if (url_rules_key(&fetch->url_rules, task->sitemaps[i], buf_slice(&robots), &key, NULL) ==
-                STATUS_OK &&
-            may_queue(task, buf_slice(&key))) {
-            const bool foreign = !slice_equal(url_origin(buf_slice(&key)), task->origin);
-            if (foreign) {
-                note_naming(task, buf_slice(&key), task->origin);
-            }
-            queue_job(task, buf_slice(&key), depth, SITEMAP_PRIORITY, buf_slice(&robots),
-                      buf_slice(&data), task->sitemaps_again || foreign ? JOB_RECRAWL : 0);
-        }
-    }
-    note_depth(task);
-    buf_release(&key);
-    buf_release(&data);
-    buf_release(&robots);
-}
-
-void
-task_note_first_link(struct task *task)
-{
-    const struct job *job = &task->job->job;
-    struct meta_update update;
-    if (!task->mapped || task->resource || job->generation != 1 || job->via.length == 0 ||
-        job->hops > 0 || (job->flags & JOB_SITEMAP) != 0 || task_is_sitemap(task)) {
-        return;
-    }
-    meta_update_init(&update);
-    meta_set_number(&update, META_LINK_SEEN, job->queued_ms);
-    stage_put_meta(task->job, arena_printf(&task->job->arena, "s%.*s", SLICE_PRINT(job->uri)),
-                   meta_update_fields(&update));
-    meta_update_release(&update);
-}
-
-void
-task_note_reading(struct task *task)
-{
-    struct meta_update update;
-    meta_update_init(&update);
-    meta_set_number(&update, META_SITEMAP_READ, clock_wall_ms());
-    stage_put_meta(
-        task->job,
-        arena_printf(&task->job->arena, "h%.*s", SLICE_PRINT(task->job->document.content_type)),
-        meta_update_fields(&update));
-    meta_update_release(&update);
-}
-
 /* ---- entries into jobs ---- */
 
 /* What the sitemap says of an entry. */
@@ -201,7 +32,8 @@ encode_claim(const struct listing *listing, const struct listed *listed, struct 
                                       .change_frequency = listed->frequency};
     buf_reset(data);
     if (listing->index) {
-        encode_naming(listing->submitter, false, listing->task->job->document.nesting + 1, data);
+        sitemap_encode_naming(listing->submitter, false, listing->task->job->document.nesting + 1,
+                              data);
     } else if (listing->task->fetch->recrawl &&
                (document.claimed_ms > 0 || document.change_frequency.length > 0)) {
         document_encode(data, &document);
@@ -233,10 +65,10 @@ queue_entries(struct listing *listing)
         }
         const uint8_t priority = listing->index ? SITEMAP_PRIORITY : listed->priority;
         if (listing->index && listing->origins.length > 0) {
-            note_naming(task, listed->key, listing->origins);
+            sitemap_note_naming(task, listed->key, listing->origins);
         }
-        queue_job(task, listed->key, job->depth + (listing->index ? 0u : 1u), priority, task->url,
-                  encode_claim(listing, listed, &data), flags_of(listing, listed));
+        sitemap_put_job(task, listed->key, job->depth + (listing->index ? 0u : 1u), priority,
+                        task->url, encode_claim(listing, listed, &data), flags_of(listing, listed));
     }
     buf_release(&data);
 }

@@ -37,35 +37,6 @@ fetch_read_recrawl(struct fetch *fetch, const struct opt_set *options)
     recrawl_budget_start(&fetch->budget, wall_seconds());
 }
 
-/* ---- the budget ---- */
-
-static void
-wait_over(void *context)
-{
-    task_check_rules(context);
-}
-
-void
-task_begin(struct task *task)
-{
-    const struct job *job = &task->job->job;
-    double wait = 0;
-    const bool scheduled = (job->flags & JOB_RECRAWL) != 0 && job->due_ms > 0;
-    if (!scheduled || !task->fetch->recrawl) {
-        task_check_rules(task);
-    } else if (!recrawl_budget_take(&task->fetch->budget, wall_seconds(), &wait)) {
-        /* Not all at the same time again. */
-        const double share = (double)(fingerprint64(job->uri) % 1000) / 1000;
-        stage_release(task->job, (uint64_t)(wait * (1 + share) * 1000), false,
-                      "recrawl.budget is spent");
-        task_free(task);
-    } else if (wait > 0) {
-        stage_timer(task->job->run, (uint64_t)(wait * 1000), wait_over, task);
-    } else {
-        task_check_rules(task);
-    }
-}
-
 /* ---- what is known ---- */
 
 static uint64_t

@@ -8,6 +8,7 @@
 
 #include "base/digest.h"
 #include "base/memory.h"
+#include "base/url/url.h"
 #include "datasets/execution.h"
 
 enum { BYTES_MAXIMUM = 256 << 20, WAYS = 8 };
@@ -178,4 +179,10 @@ struct slice
 host_authority(const struct host *host, struct slice url)
 {
     return value_of(host->authorities, url);
+}
+
+bool
+host_allows(const struct host *host, struct slice url)
+{
+    return host->access != HOST_BY_RULES || robots_allows(host->robots, url_path_query(url));
 }

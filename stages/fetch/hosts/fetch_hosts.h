@@ -64,4 +64,7 @@ struct slice host_covering(const struct host *host, struct slice url);
 /* dc:publisher of the document; empty: not known. */
 struct slice host_authority(const struct host *host, struct slice url);
 
+/* Returns whether the host's rules, when it has any, allow the URL. */
+bool host_allows(const struct host *host, struct slice url);
+
 #endif

@@ -62,7 +62,9 @@ enum fetch_end {
     FETCH_REFUSED_HEADER,  /* the response's header is larger than allowed */
     FETCH_REFUSED_ADDRESS, /* only private addresses, which are not allowed */
     FETCH_CROWDED,         /* as many transfers as allowed are under way at the address */
-    FETCH_NO_MEMORY        /* all transfers together hold too much: try again later */
+    FETCH_NO_MEMORY,       /* all transfers together hold too much: try again later */
+    FETCH_NEEDLESS         /* never begun, since what it was for came meanwhile: for whoever waits
+                              to begin one */
 };
 
 struct fetch_result {

@@ -621,6 +621,8 @@ problem_of(struct transfer *transfer, CURLcode code, enum fetch_end end)
             return transfer->problem;
         }
         return "";
+    case FETCH_NEEDLESS: /* no transfer was begun */
+        return "";
     case FETCH_CUT_LENGTH:
         snprintf(transfer->problem, sizeof transfer->problem, "body larger than %zu bytes",
                  transfer->body_limit);

@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "base/system/file.h"
+#include "stages/fetch/download.h"
 #include "stages/fetch/fetch_task.h"
 #include "tests/unit/scratch.h"
 
@@ -39,7 +40,7 @@ static int lowest;              /* descriptor that is free before and after each
 void
 task_free(struct task *one)
 {
-    task_free_download(one);
+    download_free(one->download);
     free(one);
     task = NULL;
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "stages/fetch/download.h"
 #include "stages/fetch/fetch_task.h"
 #include "tests/unit/stages_work/stage_steps.h"
 
@@ -39,9 +40,9 @@ task_kind(struct slice uri)
 }
 
 void
-task_free_download(struct task *one)
+download_free(struct download *download)
 {
-    assert_ptr_equal(one, task);
+    assert_null(download);
     task = NULL; /* the first step of freeing it */
 }
 

@@ -26,7 +26,7 @@ static struct task tasks[TASKS];
 static bool freed[TASKS];
 static struct buf trace;
 static uint64_t now_ms, pace_ms, limit, silent_ms, patience_ms;
-static bool troubled, rules_came;
+static bool troubled;
 static struct {
     uint64_t due_ms;
     stage_tick *tick;
@@ -78,13 +78,6 @@ task_is_troubled(const struct task *task)
 {
     (void)task;
     return troubled;
-}
-
-bool
-task_rules_came(struct task *task)
-{
-    (void)task;
-    return rules_came;
 }
 
 void
@@ -244,7 +237,7 @@ set_up(void **state)
     pace_ms = DELAY_MS;
     limit = silent_ms = timer_count = 0;
     patience_ms = 10000;
-    troubled = rules_came = false;
+    troubled = false;
     fetch = (struct fetch){.host_delays = host_delays_new(),
                            .hosts = hosts_new(4),
                            .delay_ms = DELAY_MS,
@@ -462,23 +455,50 @@ an_address_at_its_limit_turns_back(void **state)
                  "address\n");
 }
 
-/* What another job has brought needs no request; the next in line is not forgotten. */
+static void
+needless(void *context, const struct fetch_result *result)
+{
+    assert_int_equal(result->end, FETCH_NEEDLESS);
+    buf_printf(&trace, "needless %d\n", number_of(context));
+}
+
+static void
+ask_for_rules(int number, unsigned hops)
+{
+    struct task *task = &tasks[number];
+    task->robots_hops = hops;
+    buf_init(&task->robots_url, TRACE);
+    buf_append_string(&task->robots_url, HOST "/robots.txt");
+    const struct fetch_request request = {
+        .url = buf_slice(&task->robots_url), .done = needless, .context = task};
+    task_ask(task, &request);
+}
+
+/* What another job has brought needs no request; the next in line is not forgotten. Rules that
+ * moved are asked for all the same. */
 static void
 rules_that_came_pass_the_turn_on(void **state)
 {
     (void)state;
     ask(0, PAGE);
-    ask(1, HOST "/1");
-    ask(2, HOST "/2");
+    ask_for_rules(1, 0);
+    ask_for_rules(2, 0);
     finish(0, FETCH_ANSWERED);
     buf_reset(&trace);
-    rules_came = true;
+    hosts_put(fetch.hosts, SLICE(HOST), HOST_OPEN, NULL, UINT64_MAX, "");
     pass(DELAY_MS);
-    assert_trace("");
+    assert_trace("needless 1\nneedless 2\n");
     assert_int_equal(timer_count, 0); /* both had their turn */
-    rules_came = false;
     ask(3, HOST "/3");
     assert_trace("ask 3 " HOST "/3\n");
+    finish(3, FETCH_ANSWERED);
+    buf_reset(&trace);
+    pass(DELAY_MS);
+    ask_for_rules(4, 1);
+    assert_trace("ask 4 " HOST "/robots.txt\n");
+    for (int i = 0; i < TASKS; i++) {
+        buf_release(&tasks[i].robots_url);
+    }
 }
 
 /* ---- what takes long ---- */
