@@ -24,7 +24,8 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
 	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages/test_stage_pace tests/unit/stages/test_worker \
 	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_refused_sitemaps \
-	tests/unit/stages_fetch/test_page tests/unit/stages_fetch/test_request_turn tests/unit/stages_fetch/test_visit \
+	tests/unit/stages_fetch/test_pace_reports tests/unit/stages_fetch/test_page tests/unit/stages_fetch/test_request_turn tests/unit/stages_fetch/test_visit \
+	tests/unit/stages_work/test_by_hand tests/unit/stages_work/test_content_places \
 	tests/unit/stages_work/test_detect_stage tests/unit/stages_work/test_extract_stage \
 	tests/unit/stages_work/test_transform_stage
 test_content_WRAPS := archive_link_open archive_link_close archive_link_read archive_link_read_ranges warc_read_member \
@@ -90,3 +91,8 @@ test_visit_WRAPS := clock_wall_ms stage_release stage_timer stage_put_meta stage
 	metastore_get schedule_visit
 test_page_PARTS := tests/unit/stages_work/stage_steps.o $(addprefix stages/fetch/,page.o task_archive.o task_end.o task_output.o)
 test_page_WRAPS := $(work_WRAPS) stage_set_lane_rest stage_set_host warc_write_exchange
+test_pace_reports_PARTS := stages/fetch/pace_reports.o
+test_pace_reports_WRAPS := stage_put_meta clock_wall_ms
+test_content_places_PARTS := tests/unit/stages_work/stage_steps.o
+test_content_places_WRAPS := $(filter-out content_%,$(work_WRAPS)) warc_remote_open warc_remote_close \
+	warc_fetch_remote clock_monotonic_ms
