@@ -1,4 +1,4 @@
-metastore_OBJECTS := $(addprefix metastore/,archive_link.o metastore_client.o metastore_daemon.o metastore_options.o \
+metastore_OBJECTS := $(addprefix metastore/,archive_keep.o archive_link.o metastore_client.o metastore_daemon.o metastore_options.o \
 	metastore_service.o pack.o record.o record_rdf.o record_rdf_emit.o record_rdf_http.o store.o)
 PROGRAMS += quadrille-metastore
 quadrille-metastore_OBJECTS := metastore/metastore_main.o

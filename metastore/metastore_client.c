@@ -9,6 +9,7 @@
 #include "metastore/metastore_client.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -278,6 +279,54 @@ metastore_put(struct metastore_client *client, const struct meta_put *puts, size
         }
     }
     parts_free(client, parts);
+}
+
+/* ---- keep ---- */
+
+struct keep_join {
+    metastore_kept *done;
+    void *context;
+    char id[WARC_ID_SIZE];
+};
+
+static void
+keep_answered(void *context, enum status status, struct slice payload, const struct reason *why)
+{
+    struct keep_join *join = context;
+    struct warc_location location = {.offset = 0};
+    struct reason malformed = {""};
+    if (status == STATUS_OK) {
+        struct codec_reader reader = codec_reader_of(payload);
+        const struct slice file = codec_get_slice(&reader);
+        location.offset = codec_get_varint(&reader);
+        location.length = codec_get_varint(&reader);
+        memcpy(location.id, join->id, sizeof location.id);
+        if (codec_at_end(&reader) && !reader.bad && file.length < sizeof location.file) {
+            snprintf(location.file, sizeof location.file, "%.*s", SLICE_PRINT(file));
+        } else {
+            why = &malformed;
+            status = status_fail(&malformed, STATUS_PROTOCOL, "metastore: a malformed answer");
+        }
+    }
+    join->done(join->context, status, &location, why);
+    free(join);
+}
+
+void
+metastore_keep(struct metastore_client *client, size_t endpoint, const char *id,
+               struct slice member, metastore_kept *done, void *context)
+{
+    struct keep_join *join = memory_zero(1, sizeof *join);
+    struct buf payload;
+    join->done = done;
+    join->context = context;
+    snprintf(join->id, sizeof join->id, "%s", id);
+    buf_init(&payload, RPC_PAYLOAD_MAXIMUM);
+    codec_put_slice(&payload, slice_string(join->id));
+    codec_put_slice(&payload, member);
+    rpc_client_post(client->rpcs[endpoint], METASTORE_KEEP, buf_slice(&payload), 0, keep_answered,
+                    join);
+    buf_release(&payload);
 }
 
 /* ---- get ---- */

@@ -6,6 +6,7 @@
 
 #include "base/rpc/rpc.h"
 #include "metastore/record.h"
+#include "warc/warc.h"
 
 struct metastore_client;
 struct metastore_client_options {
@@ -46,6 +47,14 @@ typedef void metastore_got(void *context, enum status status, const struct slice
                            const struct reason *why);
 void metastore_get(struct metastore_client *client, const struct slice *keys, size_t n,
                    metastore_got *done, void *context);
+
+/* Has a WARC record (warc_pack_conversion; METASTORE_KEEP_MAXIMUM bytes at most) archived by the
+ * node of an endpoint, and waits for it as long as it takes. location: OK only; until the callback
+ * returns. */
+typedef void metastore_kept(void *context, enum status status, const struct warc_location *location,
+                            const struct reason *why);
+void metastore_keep(struct metastore_client *client, size_t endpoint, const char *id,
+                    struct slice member, metastore_kept *done, void *context);
 
 /* Blocking, for command lines. NOT_FOUND when nothing is known; *record is initialised. */
 enum status metastore_get_wait(struct metastore_client *client, struct slice key,

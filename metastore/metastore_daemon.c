@@ -14,6 +14,7 @@ struct daemon {
     struct meta_store *store;
     struct rpc_server *server;
     struct meta_service *service;
+    struct archive_keep *keep;
     int signals;
 };
 
@@ -66,7 +67,8 @@ meta_daemon_run(const struct meta_daemon_options *options, struct reason *why)
         status = meta_service_open(&daemon.service, daemon.store, daemon.server, why);
     }
     if (status == STATUS_OK) {
-        meta_service_serve_archive(daemon.service, options->archive);
+        daemon.keep = archive_keep_new(options->archive, &options->keep);
+        meta_service_serve_archive(daemon.service, options->archive, daemon.keep);
         log_info("ready", "endpoint=%s epoch=%lu", options->endpoints[0],
                  (unsigned long)meta_store_epoch(daemon.store));
         daemon_tell_ready(options->ready_descriptor);
@@ -74,6 +76,7 @@ meta_daemon_run(const struct meta_daemon_options *options, struct reason *why)
         log_info("stopping", "status=%s", status_name(status));
     }
     meta_service_free(daemon.service);
+    archive_keep_free(daemon.keep);
     if (daemon.server != NULL) {
         rpc_server_close(daemon.server);
     }

@@ -4,13 +4,15 @@
 
 #include "base/rpc/rpc.h"
 #include "metastore/store.h"
+#include "warc/warc.h"
 
 struct meta_daemon_options {
     struct meta_store_options store;
     const char *const *endpoints; /* NULL-terminated */
     const struct rpc_keys *keys;
-    const char *archive;  /* folder of this node's WARC files */
-    int ready_descriptor; /* a newline is written when requests are taken; -1: none */
+    const char *archive;             /* folder of this node's WARC files */
+    struct warc_writer_options keep; /* of those that KEEP adds to */
+    int ready_descriptor;            /* a newline is written when requests are taken; -1: none */
 };
 
 /* Runs until SIGTERM or SIGINT (OK) or until the store is broken. */

@@ -43,6 +43,8 @@ run(const struct daemon_setting *setting, struct reason *why)
     config_endpoint(setting->directory, "metastore", &local);
     const struct cluster_node *node = cluster_node(cluster, cluster_self(cluster));
     const char *const endpoints[] = {local.data, node->metastore, NULL};
+    struct warc_writer_options keep = {.node = node->name, .process = "helpers"};
+    warc_writer_options_from(&keep, options);
     const struct meta_daemon_options daemon = {
         .store = {.folder = folder.data,
                   .cache_bytes = cache,
@@ -54,6 +56,7 @@ run(const struct daemon_setting *setting, struct reason *why)
         .endpoints = endpoints,
         .keys = cluster_keys(cluster),
         .archive = archive.data,
+        .keep = keep,
         .ready_descriptor = setting->ready_descriptor};
     const enum status status = meta_daemon_run(&daemon, why);
     buf_release(&folder);

@@ -19,7 +19,7 @@
 #include "metastore/protocol.h"
 #include "metastore/record.h"
 
-enum { BATCH_REQUESTS = 4096, BATCH_BYTES = 32 << 20, CHUNK_BYTES = 64 << 20 };
+enum { BATCH_REQUESTS = 4096, BATCH_KEEPS = 256, BATCH_BYTES = 32 << 20, CHUNK_BYTES = 64 << 20 };
 
 #define DICTIONARY_PREFIX "mdictionary" /* a byte follows: its number */
 
@@ -33,8 +33,11 @@ struct meta_service {
     struct meta_store *store;
     struct rpc_server *server;
     const char *archive;          /* folder of WARC files; NULL: none are served */
+    struct archive_keep *keep;    /* NULL: none is added to */
     struct rpc_request *requests; /* of the batch: puts */
     size_t request_count;
+    struct rpc_request keeps[BATCH_KEEPS];
+    size_t keep_count;
     struct update *updates;
     size_t update_count, update_capacity;
     struct slice *keys;      /* distinct keys of the updates, ascending */
@@ -308,9 +311,11 @@ write_stats(struct meta_service *service, struct buf *reply)
 }
 
 void
-meta_service_serve_archive(struct meta_service *service, const char *folder)
+meta_service_serve_archive(struct meta_service *service, const char *folder,
+                           struct archive_keep *keep)
 {
     service->archive = folder;
+    service->keep = keep;
 }
 
 enum status
@@ -509,12 +514,13 @@ meta_service_write(struct meta_service *service, const struct slice *payloads, s
 
 /* ---- turns ---- */
 
-/* Answers reads at once, keeps puts. True when the batch is full. */
+/* Answers reads at once, gathers what is written. True when the batch is full. */
 static bool
 receive(struct meta_service *service)
 {
     size_t bytes = 0;
-    while (service->request_count < BATCH_REQUESTS && bytes < BATCH_BYTES) {
+    while (service->request_count < BATCH_REQUESTS && service->keep_count < BATCH_KEEPS &&
+           bytes < BATCH_BYTES) {
         struct rpc_request *request = &service->requests[service->request_count];
         if (rpc_server_receive(service->server, request) != STATUS_OK) {
             return false;
@@ -522,6 +528,11 @@ receive(struct meta_service *service)
         if (request->verb == METASTORE_PUT) {
             bytes += request->payload.length;
             service->request_count++;
+            continue;
+        }
+        if (request->verb == METASTORE_KEEP && service->keep != NULL) {
+            bytes += request->payload.length;
+            service->keeps[service->keep_count++] = *request;
             continue;
         }
         struct reason why = {""};
@@ -532,10 +543,37 @@ receive(struct meta_service *service)
     return true;
 }
 
+/* A failure is of the archive, and ends nothing but the requests. */
+static void
+keep_records(struct meta_service *service)
+{
+    const size_t n = service->keep_count;
+    if (n == 0) {
+        return;
+    }
+    struct slice payloads[BATCH_KEEPS];
+    struct archive_kept *kept = memory_zero(n, sizeof *kept);
+    for (size_t i = 0; i < n; i++) {
+        payloads[i] = service->keeps[i].payload;
+    }
+    archive_keep_all(service->keep, payloads, n, kept);
+    for (size_t i = 0; i < n; i++) {
+        buf_reset(&service->reply);
+        codec_put_slice(&service->reply, slice_string(kept[i].location.file));
+        codec_put_varint(&service->reply, kept[i].location.offset);
+        codec_put_varint(&service->reply, kept[i].location.length);
+        rpc_reply(service->server, &service->keeps[i], kept[i].status, buf_slice(&service->reply),
+                  &kept[i].why);
+    }
+    service->keep_count = 0;
+    free(kept);
+}
+
 enum status
 meta_service_turn(struct meta_service *service, bool *more, struct reason *why)
 {
     *more = receive(service);
+    keep_records(service);
     const size_t n = service->request_count;
     if (n == 0) {
         return STATUS_OK;

@@ -4,6 +4,7 @@
 #define METASTORE_METASTORE_SERVICE_H
 
 #include "base/rpc/rpc.h"
+#include "metastore/archive_keep.h"
 #include "metastore/store.h"
 
 struct meta_service;
@@ -12,8 +13,10 @@ struct meta_service;
 enum status meta_service_open(struct meta_service **service, struct meta_store *store,
                               struct rpc_server *server, struct reason *why);
 void meta_service_free(struct meta_service *service);
-/* Where the WARC files are that ARCHIVE reads; it must outlive the service. NOT_FOUND before. */
-void meta_service_serve_archive(struct meta_service *service, const char *folder);
+/* Where the WARC files are that ARCHIVE reads, and what KEEP adds to; both must outlive the
+ * service. NOT_FOUND before. */
+void meta_service_serve_archive(struct meta_service *service, const char *folder,
+                                struct archive_keep *keep);
 
 /* Handles what has arrived, up to one batch; *more: there may be another at once.
  * A status other than OK means that the store is broken and the daemon must end; what was not

@@ -29,7 +29,7 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages_work/test_detect_stage tests/unit/stages_work/test_extract_stage \
 	tests/unit/stages_work/test_transform_stage
 test_content_WRAPS := archive_link_open archive_link_close archive_link_read archive_link_read_ranges warc_read_member \
-	stage_waiting cluster_keys cluster_self cluster_find cluster_node cluster_node_count
+	stage_waiting cluster_keys cluster_self cluster_helper cluster_find cluster_node cluster_node_count
 test_resources_WRAPS := metastore_get content_read clock_monotonic_ms clock_wall_ms
 test_endpoint_PARTS := stages/fetch/endpoint.o
 test_endpoint_WRAPS := stage_release stage_directory stage_metastore metastore_get fetch_parser_submit parsed_page_decode \
@@ -71,7 +71,7 @@ test_worker_WRAPS := transform_run setrlimit prctl landlock_enter landlock_enter
 work_WRAPS := main exit stage_main stage_options stage_directory stage_worker_name stage_cluster stage_metastore \
 	stage_scope stage_watch stage_timer stage_done stage_release stage_put_off stage_bury stage_output \
 	stage_output_next stage_output_later stage_yield stage_count_as stage_set_scope stage_put_meta clock_wall_ms \
-	content_open content_close content_close_files content_read content_refused
+	content_open content_close content_close_files content_read_ahead content_read content_refused
 test_extract_stage_PARTS := tests/unit/stages_work/stage_steps.o $(quadrille-extract_OBJECTS)
 test_extract_stage_WRAPS := $(work_WRAPS) index_client_open index_client_close index_client_descriptors \
 	index_client_process index_client_wait_ms index_links metastore_get metastore_client_open metastore_client_close \

@@ -103,6 +103,17 @@ enum status warc_write_conversion(struct warc_writer *writer,
                                   const struct warc_conversion *conversion,
                                   struct warc_location *location, struct reason *why);
 
+/* Makes the record as the one above does, and leaves it to the caller: *member, its bytes, lives
+ * until the writer is used again. Nothing is written, so a writer that does nothing else has no
+ * file. */
+enum status warc_pack_conversion(struct warc_writer *writer,
+                                 const struct warc_conversion *conversion, char id[WARC_ID_SIZE],
+                                 struct slice *member, struct reason *why);
+/* Appends a record that warc_pack_conversion of another process made. FULL as above; CORRUPT: it is
+ * none. */
+enum status warc_append_member(struct warc_writer *writer, struct slice member, struct slice id,
+                               struct warc_location *location, struct reason *why);
+
 /* Appends a record that another file of the directory has, byte for byte; id: its own. CORRUPT when
  * there is none. */
 enum status warc_copy_record(struct warc_writer *writer, struct slice file, uint64_t offset,

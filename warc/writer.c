@@ -580,23 +580,70 @@ warc_write_resource(struct warc_writer *writer, const struct warc_resource *reso
     return keep_members(writer, why);
 }
 
-enum status
-warc_write_conversion(struct warc_writer *writer, const struct warc_conversion *conversion,
-                      struct warc_location *location, struct reason *why)
+static void
+begin_conversion(struct warc_writer *writer, const struct warc_conversion *conversion,
+                 struct record *record)
 {
     char type[256];
-    struct record record = {.parts = {conversion->body, SLICE("")}};
-    TRY(ready_file(writer, why));
+    *record = (struct record){.parts = {conversion->body, SLICE("")}};
     buf_reset(&writer->block);
-    begin_header(writer, "conversion", conversion->date_ms, &record);
+    begin_header(writer, "conversion", conversion->date_ms, record);
     put_field(&writer->header, "WARC-Target-URI", conversion->uri);
-    put_reference(writer, "WARC-Warcinfo-ID", slice_string(writer->info_id));
+    if (writer->info_id[0] != '\0') {
+        put_reference(writer, "WARC-Warcinfo-ID", slice_string(writer->info_id));
+    }
     if (conversion->refers_to.length > 0) {
         put_reference(writer, "WARC-Refers-To", conversion->refers_to);
     }
     snprintf(type, sizeof type, "%.*s", SLICE_PRINT(conversion->content_type));
-    end_header(writer, type, &record);
+    end_header(writer, type, record);
+}
+
+enum status
+warc_write_conversion(struct warc_writer *writer, const struct warc_conversion *conversion,
+                      struct warc_location *location, struct reason *why)
+{
+    struct record record;
+    TRY(ready_file(writer, why));
+    begin_conversion(writer, conversion, &record);
     return append(writer, &record, location, why);
+}
+
+enum status
+warc_pack_conversion(struct warc_writer *writer, const struct warc_conversion *conversion,
+                     char id[WARC_ID_SIZE], struct slice *member, struct reason *why)
+{
+    struct record record;
+    drop_unkept(writer);
+    begin_conversion(writer, conversion, &record);
+    TRY(compress(writer, &record, COMPRESSOR_CONTENT, why));
+    shrink(&writer->record);
+    memcpy(id, record.id, WARC_ID_SIZE);
+    *member = slice_of(writer->members.data + writer->kept, writer->members.length - writer->kept);
+    return STATUS_OK;
+}
+
+/* What begins as a gzip member may be a record. */
+static bool
+may_be_member(const char *bytes, uint64_t length)
+{
+    return length >= 2 && (uint8_t)bytes[0] == 0x1f && (uint8_t)bytes[1] == 0x8b;
+}
+
+enum status
+warc_append_member(struct warc_writer *writer, struct slice member, struct slice id,
+                   struct warc_location *location, struct reason *why)
+{
+    char text[WARC_ID_SIZE];
+    if (id.length >= sizeof text || !may_be_member(member.at, member.length)) {
+        return status_fail(why, STATUS_CORRUPT, "not a record to be archived");
+    }
+    snprintf(text, sizeof text, "%.*s", SLICE_PRINT(id));
+    TRY(ready_file(writer, why));
+    drop_unkept(writer);
+    TRY(buf_append_slice(&writer->members, member));
+    locate(writer, text, location);
+    return keep_members(writer, why);
 }
 
 enum status
@@ -618,8 +665,7 @@ warc_copy_record(struct warc_writer *writer, struct slice file, uint64_t offset,
     if (from >= 0) {
         close(from);
     }
-    if (n != (ssize_t)length || length < 2 || (uint8_t)room[0] != 0x1f ||
-        (uint8_t)room[1] != 0x8b) {
+    if (n != (ssize_t)length || !may_be_member(room, length)) {
         return status_fail(why, STATUS_CORRUPT, "no record in %s at %llu", name,
                            (unsigned long long)offset);
     }

@@ -31,6 +31,7 @@ struct cluster {
     uint16_t *store_nodes;         /* the same as numbers of nodes */
     struct rpc_keys keys;
     bool has_keys, client;
+    const char *helper; /* NULL: none */
 };
 
 /* ---- reading ---- */
@@ -264,7 +265,12 @@ read_line(const struct line *line, struct slice text)
         line->cluster->client = true;
         return STATUS_OK;
     }
-    return wrong(line, "a line begins with node, curve or client, not", word);
+    if (slice_is(word, "helper")) {
+        const struct slice name = next_word(&rest);
+        line->cluster->helper = keep(line->cluster, name);
+        return name_is_good(name) ? STATUS_OK : wrong(line, "no name of a machine is", name);
+    }
+    return wrong(line, "a line begins with node, curve, client or helper, not", word);
 }
 
 /* ---- who owns what ---- */
@@ -483,6 +489,12 @@ bool
 cluster_is_client(const struct cluster *cluster)
 {
     return cluster->client;
+}
+
+const char *
+cluster_helper(const struct cluster *cluster)
+{
+    return cluster->helper;
 }
 
 bool

@@ -12,7 +12,9 @@
  *
  * An address at://PATH:OFFSET (base/rpc/rpc.h) stands in a file, PATH relative to DIR, because the
  * node moves: so it is with the shares of a cluster (docs/CLUSTER.md), whose ROOT/cluster.conf also
- * has the line `client`: DIR is none of the nodes and only asks them.
+ * has the line `client`: DIR is none of the nodes and only asks them. The line `helper MACHINE`
+ * says that DIR is not the node either, and its processes only work for it: they reach it as others
+ * do.
  *
  * Work is spread by PARTITIONS virtual partitions: of the host for fetch, of the URI for all
  * else; but the queue leaves jobs of detect and transform where the document's archive is, if that
@@ -61,6 +63,9 @@ const struct cluster_node *cluster_node(const struct cluster *cluster, size_t no
 /* CLUSTER_CLIENT: we are none of them. */
 size_t cluster_self(const struct cluster *cluster);
 bool cluster_is_client(const struct cluster *cluster);
+/* The machine whose processes work for the node that we are, without being on it; NULL: it is ours.
+ */
+const char *cluster_helper(const struct cluster *cluster);
 /* False: no such node. */
 bool cluster_find(const struct cluster *cluster, struct slice name, size_t *node);
 /* Returns whether this node serves the stage. */

@@ -241,6 +241,14 @@ detect_flush(void *context, struct stage_job *const *jobs, size_t n, struct reas
     return document_transforms_flush(stage->transforms, why);
 }
 
+/* What jobs want that wait. A document that is gone needs nothing. */
+static const struct document_record *
+response_of(const struct document *document)
+{
+    static const struct document_record nothing;
+    return document->removed ? &nothing : &document->response;
+}
+
 static enum status
 detect_open(struct stage_run *run, void **context, struct reason *why)
 {
@@ -258,6 +266,7 @@ detect_open(struct stage_run *run, void **context, struct reason *why)
     const struct warc_limits limits = {.record = most + (2 << 20), .body = most};
     TRY(content_open(&stage->content, stage_directory(run), stage_cluster(run), &limits, why));
     content_close_files(stage->content, run);
+    content_read_ahead(stage->content, response_of);
     return document_transforms_open(&stage->transforms, run, stage->content, fork_server,
                                     DOCUMENT_DETECTION, why);
 }

@@ -38,6 +38,7 @@ struct other_node {
 
 struct content {
     const struct cluster *cluster;
+    bool helps; /* nothing of the node that we work for is here */
     struct warc_limits limits;
     struct warc_reader *reader; /* of DIR/warc */
     struct stage_run *run;      /* NULL: files are closed with the object */
@@ -56,6 +57,7 @@ content_open(struct content **out, const char *directory, const struct cluster *
     struct buf folder;
     (void)why;
     content->cluster = cluster;
+    content->helps = cluster_helper(cluster) != NULL;
     content->limits = *limits;
     buf_init(&content->member, limits->record > 0 ? limits->record : 256u << 20);
     buf_init(&folder, WARC_PATH_MAXIMUM);
@@ -301,7 +303,7 @@ content_read(struct content *content, const struct document_record *where, struc
         return status_fail(why, STATUS_NOT_FOUND, "cluster.conf has no node %.*s",
                            SLICE_PRINT(where->node));
     }
-    if (node != cluster_self(content->cluster)) {
+    if (content->helps || node != cluster_self(content->cluster)) {
         return read_remote(content, node, where, memory, record, why);
     }
     if (content->run != NULL && !content->resting) {

@@ -34,10 +34,21 @@ enum status
 services_metastores(const struct cluster *cluster, const char *directory,
                     struct cluster_services *services, struct reason *why)
 {
-    char *own = cluster_is_client(cluster) ? NULL : own_endpoint(directory, "metastore");
+    const bool elsewhere = cluster_is_client(cluster) || cluster_helper(cluster) != NULL;
+    char *own = elsewhere ? NULL : own_endpoint(directory, "metastore");
     const enum status status = cluster_metastore_services(cluster, own, services, why);
     free(own);
     return status;
+}
+
+size_t
+services_own_metastore(const struct cluster *cluster)
+{
+    size_t number = 0;
+    for (size_t i = 0; i < cluster_self(cluster); i++) {
+        number += cluster_node(cluster, i)->metastore != NULL;
+    }
+    return number;
 }
 
 enum status

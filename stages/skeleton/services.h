@@ -10,6 +10,8 @@
 /* One endpoint per node, with the owner of each partition. */
 enum status services_metastores(const struct cluster *cluster, const char *directory,
                                 struct cluster_services *services, struct reason *why);
+/* Which of these is the one of the node that we are, or work for. */
+size_t services_own_metastore(const struct cluster *cluster);
 /* One endpoint per node that has a queue. */
 enum status services_queues(const struct cluster *cluster, const char *directory,
                             struct cluster_services *services, struct reason *why);

@@ -429,10 +429,40 @@ open_metastore(struct stage_run *run, struct reason *why)
     return status;
 }
 
+/* A helper's worker has its machine in its name, which is its own among all that ask the queue. */
+static enum status
+open_queue(struct stage_run *run, struct reason *why)
+{
+    const char *helper = cluster_helper(run->cluster);
+    struct queue_client_options queue = {0};
+    struct buf text;
+    buf_init(&text, 4096);
+    buf_printf(&text, "%s.%u", stage_name(run->spec->stage), run->number);
+    if (helper != NULL) {
+        buf_printf(&text, "@%s", helper);
+    }
+    run->name = memory_string(text.data);
+    buf_reset(&text);
+    config_endpoint(run->directory, "queue", &text);
+    queue.name = run->name;
+    queue.endpoint = text.data;
+    if (helper != NULL) {
+        queue.endpoint = cluster_node(run->cluster, cluster_self(run->cluster))->queue;
+        queue.keys = cluster_keys(run->cluster);
+    }
+    const bool helps = run->spec->stage == STAGE_DETECT || run->spec->stage == STAGE_TRANSFORM;
+    const enum status status =
+        helper == NULL || (helps && queue.endpoint != NULL)
+            ? queue_client_open(&run->queue, &queue, why)
+            : status_fail(why, STATUS_MISUSE, "%s cannot be done for another node",
+                          stage_name(run->spec->stage));
+    buf_release(&text);
+    return status;
+}
+
 static enum status
 open_run(struct stage_run *run, const struct arguments *arguments, struct reason *why)
 {
-    struct buf text;
     run->directory = memory_string(arguments->directory);
     run->number = (unsigned)arguments->number;
     run->waiting_last = &run->waiting;
@@ -448,21 +478,9 @@ open_run(struct stage_run *run, const struct arguments *arguments, struct reason
     }
     TRY(cluster_open(&run->cluster, run->directory, run->options, why));
 
-    buf_init(&text, 4096);
-    buf_printf(&text, "%s.%u", stage_name(run->spec->stage), run->number);
-    run->name = memory_string(text.data);
-    buf_reset(&text);
-    config_endpoint(run->directory, "queue", &text);
-    const struct queue_client_options queue = {.endpoint = text.data, .name = run->name};
-    enum status status = events_open(&run->events, why);
-    if (status == STATUS_OK) {
-        status = take_signals(run, why);
-    }
-    if (status == STATUS_OK) {
-        status = queue_client_open(&run->queue, &queue, why);
-    }
-    buf_release(&text);
-    TRY(status);
+    TRY(events_open(&run->events, why));
+    TRY(take_signals(run, why));
+    TRY(open_queue(run, why));
     TRY(open_metastore(run, why));
     watch_clients(run);
     return run->spec->open(run, &run->context, why);

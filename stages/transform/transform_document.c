@@ -14,6 +14,7 @@
 #include "rdf/canonical/minhash.h"
 #include "rdf/nquads/nquads.h"
 #include "stages/skeleton/resources.h"
+#include "stages/skeleton/services.h"
 
 enum {
     RETRY_MS = 1000,
@@ -32,6 +33,8 @@ struct document_transforms {
     struct document_workers *workers;
     struct warc_writer *writer;
     const char *node;
+    bool helps;  /* of another machine: conversions are kept there, */
+    size_t home; /* by this metadata daemon */
     struct resources *resources;
     struct transforming *started, **started_last; /* not yet submitted: they are, together */
     size_t resource_bytes, in_hand;
@@ -48,16 +51,25 @@ struct transforming {
     struct transforming *next; /* that was started after this one */
     struct resource_set *set;  /* NULL: it asked for nothing */
     unsigned rounds;
+    struct buf reply; /* of the worker, while the conversion is on its way to be kept elsewhere */
+    uint64_t cpu_us;
 };
+
+static void
+drop(struct transforming *transforming)
+{
+    buf_release(&transforming->memory);
+    buf_release(&transforming->header);
+    buf_release(&transforming->reply);
+    resource_set_free(transforming->set);
+    free(transforming);
+}
 
 static void
 free_transforming(struct transforming *transforming)
 {
     transforming->transforms->in_hand--;
-    buf_release(&transforming->memory);
-    buf_release(&transforming->header);
-    resource_set_free(transforming->set);
-    free(transforming);
+    drop(transforming);
 }
 
 static void
@@ -90,12 +102,11 @@ set_resources(struct stage_job *job)
 }
 
 static void
-set_meta(struct stage_job *job, const struct document_outcome *outcome,
-         const struct worker_answer *answer)
+set_meta(struct stage_job *job, const struct document_outcome *outcome, uint64_t cpu_us)
 {
     meta_set_text(&job->meta, META_TRANSFORM, outcome->names);
     meta_set_number(&job->meta, META_TRANSFORMED, clock_wall_ms());
-    meta_set_number(&job->meta, META_TRANSFORM_MS, answer->cpu_us / 1000);
+    meta_set_number(&job->meta, META_TRANSFORM_MS, cpu_us / 1000);
     meta_set_number(&job->meta, META_QUADS, outcome->quads);
     meta_set_text(&job->meta, META_TRANSFORM_PROBLEMS, outcome->problems);
     meta_set_number(&job->meta, META_TRANSFORM_PROBLEM_COUNT, outcome->problem_count);
@@ -233,19 +244,46 @@ refuse(struct stage_job *job, const char *reason)
     }
 }
 
+/* After the conversion has its place. */
 static void
-store(struct document_transforms *transforms, struct stage_job *job,
-      const struct worker_answer *answer, const struct document_outcome *outcome)
+finish(struct document_transforms *transforms, struct stage_job *job,
+       const struct warc_location *location, const struct document_outcome *outcome,
+       uint64_t cpu_us)
 {
     struct document document = job->document;
     document.quads = outcome->quads;
     document.waiting_ms = 0;
     document.broken = outcome->state == TRANSFORM_BROKEN;
-    const struct warc_conversion conversion = {.uri = job->job.uri,
-                                               .refers_to = document.response.id,
-                                               .content_type = SLICE("application/n-quads"),
-                                               .body = outcome->graph,
-                                               .date_ms = clock_wall_ms()};
+    set_record(job, location, transforms->node, &document.conversion);
+    set_minhash(job, outcome->graph);
+    set_meta(job, outcome, cpu_us);
+    stage_count_as(job, document.broken ? OUTCOME_BROKEN : OUTCOME_TRANSFORMED);
+    stage_output_next(job, STAGE_INDEX, &document);
+    if (transforms->plan) {
+        describe(job, outcome->graph);
+    }
+    const struct transforming *transforming = job->state;
+    if (transforming->set != NULL) {
+        resource_set_old(transforming->set, queue_resource, job);
+    }
+    stage_done(job);
+}
+
+static struct warc_conversion
+conversion_of(const struct stage_job *job, const struct document_outcome *outcome)
+{
+    return (struct warc_conversion){.uri = job->job.uri,
+                                    .refers_to = job->document.response.id,
+                                    .content_type = SLICE("application/n-quads"),
+                                    .body = outcome->graph,
+                                    .date_ms = clock_wall_ms()};
+}
+
+static void
+store(struct document_transforms *transforms, struct stage_job *job,
+      const struct worker_answer *answer, const struct document_outcome *outcome)
+{
+    const struct warc_conversion conversion = conversion_of(job, outcome);
     struct warc_location location;
     struct reason why;
     const enum status status =
@@ -257,19 +295,55 @@ store(struct document_transforms *transforms, struct stage_job *job,
     if (status != STATUS_OK) {
         archive_failed(&why);
     }
-    set_record(job, &location, transforms->node, &document.conversion);
-    set_minhash(job, outcome->graph);
-    set_meta(job, outcome, answer);
-    stage_count_as(job, outcome->state == TRANSFORM_BROKEN ? OUTCOME_BROKEN : OUTCOME_TRANSFORMED);
-    stage_output_next(job, STAGE_INDEX, &document);
-    if (transforms->plan) {
-        describe(job, outcome->graph);
+    finish(transforms, job, &location, outcome, answer->cpu_us);
+}
+
+/* ---- conversions that another node keeps ---- */
+
+static void
+kept(void *context, enum status status, const struct warc_location *location,
+     const struct reason *why)
+{
+    struct transforming *transforming = context;
+    struct stage_job *job = transforming->job;
+    struct document_outcome outcome;
+    if (status == STATUS_CANCELLED) { /* this process ends, and the transforms are closed */
+        stage_release(job, 0, false, "%s", why->text);
+        drop(transforming);
+        return;
     }
-    const struct transforming *transforming = job->state;
-    if (transforming->set != NULL) {
-        resource_set_old(transforming->set, queue_resource, job);
+    if (status != STATUS_OK) {
+        give_back(job, RETRY_MS, why->text);
+    } else if (!document_outcome_decode(buf_slice(&transforming->reply), &outcome)) {
+        refuse(job, "the worker's answer is malformed");
+    } else {
+        finish(transforming->transforms, job, location, &outcome, transforming->cpu_us);
     }
-    stage_done(job);
+    free_transforming(transforming);
+}
+
+static void
+hand_over(struct transforming *transforming, const struct worker_answer *answer,
+          const struct document_outcome *outcome)
+{
+    struct document_transforms *transforms = transforming->transforms;
+    struct stage_job *job = transforming->job;
+    const struct warc_conversion conversion = conversion_of(job, outcome);
+    char id[WARC_ID_SIZE];
+    struct slice member;
+    struct reason why;
+    if (warc_pack_conversion(transforms->writer, &conversion, id, &member, &why) != STATUS_OK) {
+        archive_failed(&why);
+    }
+    if (member.length > METASTORE_KEEP_MAXIMUM) {
+        refuse(job, "it is too much RDF to be sent to the node that it is of");
+        free_transforming(transforming);
+        return;
+    }
+    buf_append_slice(&transforming->reply, answer->reply);
+    transforming->cpu_us = answer->cpu_us;
+    metastore_keep(stage_metastore(transforms->run), transforms->home, id, member, kept,
+                   transforming);
 }
 
 /* ---- documents that need others ---- */
@@ -352,6 +426,9 @@ take_answer(void *context, const struct worker_answer *answer)
     } else if (outcome.state == TRANSFORM_WAITING) {
         gather(transforming, outcome.needs);
         return;
+    } else if (transforms->helps) {
+        hand_over(transforming, answer, &outcome);
+        return;
     } else {
         store(transforms, job, answer, &outcome);
     }
@@ -398,6 +475,7 @@ document_transforms_start(struct document_transforms *transforms, struct stage_j
     transforming->job = job;
     buf_init(&transforming->header, transforms->resource_bytes + (512 << 10));
     buf_init(&transforming->memory, memory->maximum);
+    buf_init(&transforming->reply, SIZE_MAX);
     if (body.length <= COPIED_BYTES && buf_reserve(&transforming->memory, body.length)) {
         buf_append_slice(&transforming->memory, body);
         transforming->body = buf_slice(&transforming->memory);
@@ -473,6 +551,8 @@ document_transforms_open(struct document_transforms **out, struct stage_run *run
     *out = transforms;
     transforms->run = run;
     transforms->node = cluster_node(cluster, cluster_self(cluster))->name;
+    transforms->helps = cluster_helper(cluster) != NULL;
+    transforms->home = services_own_metastore(cluster);
     transforms->resource_bytes = transform_resources_maximum(options);
     transforms->wait_ms = opt_duration_ms(options, "transform.wait");
     transforms->plan = strcmp(opt_string(options, "datasets.plan"), "no") != 0;

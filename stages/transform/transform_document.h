@@ -2,8 +2,9 @@
  * passing.
  *
  * The content is handed to a sandboxed worker (stages/sandbox/worker.h), and what comes back is
- * appended to this process's own WARC file as a conversion record. This process never parses a
- * document.
+ * appended to this process's own WARC file as a conversion record or, on a machine that helps
+ * another node, handed to that node's metadata daemon, which keeps it in its archive. This process
+ * never parses a document.
  *
  * A document that is malformed and yields nothing has the state "broken", and an empty graph
  * goes on to index: what was known of an earlier version is not true any more. A document whose

@@ -43,6 +43,12 @@ transform_flush(void *context, struct stage_job *const *jobs, size_t n, struct r
     return document_transforms_flush(stage->transforms, why);
 }
 
+static const struct document_record *
+response_of(const struct document *document)
+{
+    return &document->response;
+}
+
 static enum status
 transform_open(struct stage_run *run, void **context, struct reason *why)
 {
@@ -53,6 +59,7 @@ transform_open(struct stage_run *run, void **context, struct reason *why)
     buf_init(&stage->memory, 3 * input + (8 << 20));
     TRY(content_open(&stage->content, stage_directory(run), stage_cluster(run), &limits, why));
     content_close_files(stage->content, run);
+    content_read_ahead(stage->content, response_of);
     return document_transforms_open(&stage->transforms, run, stage->content, fork_server, 0, why);
 }
 

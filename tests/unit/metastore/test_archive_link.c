@@ -36,6 +36,7 @@ static struct {
     pthread_t thread;
     struct buf member;
     char *content;
+    struct archive_keep *keep;
 } fixture;
 
 /* The daemon's service over a real store. */
@@ -57,7 +58,7 @@ serve(void *context)
         fprintf(stderr, "%s\n", why.text);
         abort();
     }
-    meta_service_serve_archive(service, fixture.warc);
+    meta_service_serve_archive(service, fixture.warc, fixture.keep);
     atomic_store(&fixture.ready, true);
     while (!atomic_load(&fixture.stop) && meta_service_turn(service, &more, &why) == STATUS_OK) {
         struct pollfd input = {.fd = rpc_server_descriptor(server), .events = POLLIN};
@@ -113,6 +114,9 @@ start(void **state)
     snprintf(path, sizeof path, "%s/folder", fixture.warc);
     assert_int_equal(mkdir(path, 0700), 0);
     buf_init(&fixture.member, 2 * LARGE);
+    const struct warc_writer_options keep = {
+        .prefix = "test", .node = "a", .process = "helpers", .size = LARGE, .level = 1};
+    fixture.keep = archive_keep_new(fixture.warc, &keep);
     assert_int_equal(pthread_create(&fixture.thread, NULL, serve, NULL), 0);
     while (!atomic_load(&fixture.ready)) {
         usleep(1000);
@@ -127,6 +131,7 @@ end(void **state)
     (void)state;
     atomic_store(&fixture.stop, true);
     pthread_join(fixture.thread, NULL);
+    archive_keep_free(fixture.keep);
     buf_release(&fixture.member);
     free(fixture.content);
     snprintf(command, sizeof command, "rm -rf %s", fixture.folder);

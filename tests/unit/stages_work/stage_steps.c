@@ -258,6 +258,12 @@ STAND_IN(void, content_close, (struct content * content))
     (void)content;
 }
 
+STAND_IN(void, content_read_ahead, (struct content * content, content_wanted *wanted))
+{
+    (void)content;
+    (void)wanted;
+}
+
 STAND_IN(void, content_close_files, (struct content * content, struct stage_run *run))
 {
     (void)content, (void)run;
