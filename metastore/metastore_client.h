@@ -5,6 +5,7 @@
 #define METASTORE_METASTORE_CLIENT_H
 
 #include "base/rpc/rpc.h"
+#include "metastore/protocol.h"
 #include "metastore/record.h"
 #include "warc/warc.h"
 

@@ -44,8 +44,9 @@ struct share_owner {
     size_t session_count;
     struct known_share *shares;
     bool leaving, draining;
-    _Atomic uint64_t until;  /* 0: the session has not begun */
-    pthread_mutex_t telling; /* of what is told of shares */
+    _Atomic uint64_t until; /* 0: the session has not begun */
+    struct buf about;
+    pthread_mutex_t telling; /* of what is told of shares, and about all */
 };
 
 static uint64_t
@@ -64,6 +65,7 @@ share_owner_open(const struct share_owner_settings *settings)
     owner->sessions = memory_zero(SESSIONS_MOST, sizeof *owner->sessions);
     owner->shares = memory_zero(settings->cluster.shares, sizeof *owner->shares);
     (void)pthread_mutex_init(&owner->telling, NULL);
+    buf_init(&owner->about, SHARE_TEXT_MAXIMUM / 2);
     struct share_session *self = &owner->self;
     (void)snprintf(self->machine, sizeof self->machine, "%s", settings->machine);
     (void)snprintf(self->address, sizeof self->address, "%s", settings->address);
@@ -82,6 +84,7 @@ share_owner_close(struct share_owner *owner)
 {
     if (owner != NULL) {
         (void)pthread_mutex_destroy(&owner->telling);
+        buf_release(&owner->about);
         free(owner->sessions);
         free(owner->shares);
         free(owner);
@@ -115,6 +118,15 @@ share_owner_tell(struct share_owner *owner, size_t share, const char *text)
     for (char *c = told; *c != '\0'; c++) {
         *c = *c == '\n' ? ' ' : *c;
     }
+    (void)pthread_mutex_unlock(&owner->telling);
+}
+
+void
+share_owner_about(struct share_owner *owner, struct slice lines)
+{
+    (void)pthread_mutex_lock(&owner->telling);
+    buf_reset(&owner->about);
+    (void)buf_append_slice(&owner->about, lines);
     (void)pthread_mutex_unlock(&owner->telling);
 }
 
@@ -154,6 +166,7 @@ put_session(struct share_owner *owner, struct buf *text)
             buf_printf(text, "share %zu %s\n", i, owner->shares[i].told);
         }
     }
+    (void)buf_append_slice(text, buf_slice(&owner->about));
     (void)pthread_mutex_unlock(&owner->telling);
 }
 

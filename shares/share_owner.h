@@ -66,6 +66,8 @@ void share_owner_leave(struct share_owner *owner);
 void share_owner_end(struct share_owner *owner);
 /* Sets the line that the session writes about its share at the next renewal. */
 void share_owner_tell(struct share_owner *owner, size_t share, const char *text);
+/* Sets the other lines that the session's file is to have for people, "NAME VALUE", each ended. */
+void share_owner_about(struct share_owner *owner, struct slice lines);
 
 /* ---- looking on without taking part ---- */
 

@@ -28,8 +28,8 @@ find_line(struct slice text, const char *name, struct slice *value)
     return false;
 }
 
-static bool
-text_line(struct slice text, const char *name, char *value, size_t size)
+bool
+share_text_line(struct slice text, const char *name, char *value, size_t size)
 {
     struct slice found;
     if (!find_line(text, name, &found) || found.length >= size) {
@@ -44,7 +44,7 @@ number_line(struct slice text, const char *name, uint64_t most, uint64_t *value)
 {
     char digits[24];
     char *end;
-    if (!text_line(text, name, digits, sizeof digits) || digits[0] < '0' || digits[0] > '9') {
+    if (!share_text_line(text, name, digits, sizeof digits) || digits[0] < '0' || digits[0] > '9') {
         return false;
     }
     *value = strtoull(digits, &end, 10);
@@ -121,15 +121,15 @@ share_session_parse(struct slice text, struct share_session *session)
     uint64_t weight;
     char only[SHARE_TEXT_MAXIMUM / 64];
     *session = (struct share_session){0};
-    if (!text_line(text, "session", session->session, sizeof session->session) ||
-        !text_line(text, "machine", session->machine, sizeof session->machine) ||
-        !text_line(text, "address", session->address, sizeof session->address) ||
+    if (!share_text_line(text, "session", session->session, sizeof session->session) ||
+        !share_text_line(text, "machine", session->machine, sizeof session->machine) ||
+        !share_text_line(text, "address", session->address, sizeof session->address) ||
         !number_line(text, "beat", UINT64_MAX, &session->beat) ||
         !number_line(text, "weight", WEIGHT_MAXIMUM, &weight) || weight == 0) {
         return false;
     }
     session->weight = (unsigned)weight;
-    session->restricted = text_line(text, "only", only, sizeof only);
+    session->restricted = share_text_line(text, "only", only, sizeof only);
     return !session->restricted || share_list_parse(only, SHARES_MOST, session->only);
 }
 
@@ -156,7 +156,7 @@ share_session_told(struct slice text, size_t share, char told[SHARE_TOLD_SIZE])
 {
     char name[32];
     (void)snprintf(name, sizeof name, "share %zu", share);
-    if (!text_line(text, name, told, SHARE_TOLD_SIZE)) {
+    if (!share_text_line(text, name, told, SHARE_TOLD_SIZE)) {
         told[0] = '\0';
     }
 }
@@ -168,11 +168,11 @@ share_claim_parse(struct slice text, struct share_claim *claim)
 {
     char clean[8];
     *claim = (struct share_claim){0};
-    claim->freed = text_line(text, "freed", claim->session, sizeof claim->session);
-    if (!claim->freed && !text_line(text, "owner", claim->session, sizeof claim->session)) {
+    claim->freed = share_text_line(text, "freed", claim->session, sizeof claim->session);
+    if (!claim->freed && !share_text_line(text, "owner", claim->session, sizeof claim->session)) {
         return false;
     }
-    if (!text_line(text, "clean", clean, sizeof clean)) {
+    if (!share_text_line(text, "clean", clean, sizeof clean)) {
         return false;
     }
     claim->clean = strcmp(clean, "yes") == 0;

@@ -42,6 +42,8 @@ struct share_session {
 };
 bool share_session_parse(struct slice text, struct share_session *session);
 void share_session_put(const struct share_session *session, struct buf *text);
+/* The value of the first line "NAME VALUE" of a text; false: it has none, or a longer one. */
+bool share_text_line(struct slice text, const char *name, char *value, size_t size);
 /* What a session says of its share: "" when it says nothing. */
 void share_session_told(struct slice text, size_t share, char told[SHARE_TOLD_SIZE]);
 

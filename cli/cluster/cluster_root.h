@@ -1,4 +1,4 @@
-/* The folder ROOT of a cluster: made, checked, shown, and what people ask of it. shares/FORMAT.md
+/* The folder ROOT of a cluster: made, checked, and what people ask of it. shares/FORMAT.md
  * has its files. */
 #ifndef CLI_CLUSTER_CLUSTER_ROOT_H
 #define CLI_CLUSTER_CLUSTER_ROOT_H
@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/status.h"
 #include "shares/share_files.h"
@@ -22,9 +21,6 @@ enum status cluster_root_make_folders(const char *root, size_t shares, struct re
 /* Its absolute path and settings. MISUSE unless there is a cluster. */
 enum status cluster_root_open(const char *text, char root[ROOT_PATH_SIZE],
                               struct share_settings *settings, struct reason *why);
-
-enum status cluster_root_print(const char *root, const struct share_settings *settings, bool json,
-                               FILE *out, struct reason *why);
 /* The machine gives its shares away and takes none, or takes some again. */
 enum status cluster_root_drain(const char *root, const char *machine, bool drain,
                                struct reason *why);

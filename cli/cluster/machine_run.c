@@ -2,7 +2,6 @@
  * with what is ours. A thread beside it renews the lease, because a step may have to wait. */
 #include "cli/cluster/machine_run.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
@@ -12,26 +11,19 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/digest.h"
 #include "base/memory.h"
-#include "base/system/file.h"
 #include "base/system/log.h"
+#include "cli/cluster/machine_signals.h"
+#include "cli/cluster/root_settings.h"
 #include "cli/cluster/share_guard.h"
 #include "cli/shared/before_fetching.h"
 #include "cli/shared/cli.h"
 #include "shares/share_owner.h"
 
-enum {
-    STEPS_IN_LEASE = 5,
-    PACE_MOST_MS = 3000,
-    PAUSE_MS = 2000,
-    PATH_SIZE = 4096,
-    CONFIGURATION_MAXIMUM = 64 << 20
-};
+enum { STEPS_IN_LEASE = 5, PACE_MOST_MS = 3000, PAUSE_MS = 2000, PATH_SIZE = 4096 };
 
 /* A share, as far as this machine runs it. */
 struct run_share {
@@ -40,7 +32,7 @@ struct run_share {
     bool unclean;       /* processes of ours were killed: what they asked may be under way */
     uint64_t start_at;  /* not before, after a failure */
     uint64_t rested_at; /* fetch of it starts then */
-    uint64_t settings;  /* machine->configured, as it was when it was started */
+    uint64_t settings;  /* machine->root.version, as it was when it was started */
     char failure[SHARE_TOLD_SIZE];
 };
 
@@ -59,14 +51,10 @@ struct machine {
     struct renewal renewal;
     pthread_mutex_t guarding; /* of what share_guard_* are called with */
     struct run_share *shares;
-    struct flag_list assignments; /* of every share */
-    char root_settings[PATH_SIZE], root_nodes[PATH_SIZE];
+    struct root_settings root;
     int signals;
     bool stopping, step_failed;
-    size_t turn;         /* the share that is minded next */
-    struct cli cli;      /* of ROOT, with its settings as they are now */
-    uint64_t configured; /* fingerprint of ROOT/quadrille.conf and ROOT/cluster.conf */
-    struct reason wrong; /* what keeps these settings from use; empty: nothing */
+    size_t turn; /* the share that is minded next */
 };
 
 static uint64_t
@@ -184,18 +172,18 @@ static enum status
 check_settings(const struct machine *machine, struct reason *why)
 {
     enum { PORTS_OF_OTHERS = 3 };
-    if (machine->wrong.text[0] != '\0') {
-        *why = machine->wrong;
+    if (machine->root.wrong.text[0] != '\0') {
+        *why = machine->root.wrong;
         return STATUS_MISUSE;
     }
-    const int64_t partitions = opt_integer(machine->cli.options, "index.partitions");
+    const int64_t partitions = opt_integer(machine->root.cli.options, "index.partitions");
     if (partitions > SHARE_PORTS - PORTS_OF_OTHERS) {
         return status_fail(why, STATUS_MISUSE,
                            "index.partitions is %" PRId64 ", and a share has ports for %d",
                            partitions, SHARE_PORTS - PORTS_OF_OTHERS);
     }
-    TRY(require_scope(&machine->cli, why));
-    return require_user_agent(&machine->cli, why);
+    TRY(require_scope(&machine->root.cli, why));
+    return require_user_agent(&machine->root.cli, why);
 }
 
 /* A disk that is not mounted, or was lost, leaves an empty folder: a share that began anew in it
@@ -222,10 +210,10 @@ start_share(struct machine *machine, size_t number, struct reason *why)
     TRY(check_present(directory, why));
     const bool clean = share_owner_took_clean(machine->owner, number) && !share->unclean;
     const uint64_t now = share_clock_ms(NULL);
-    const uint64_t rested_at = now + rest_ms(machine->cli.options, clean);
+    const uint64_t rested_at = now + rest_ms(machine->root.cli.options, clean);
     share->rested_at = share->rested_at > rested_at ? share->rested_at : rested_at;
     struct share_guard_settings guard = {.directory = directory,
-                                         .assignments = &machine->assignments,
+                                         .assignments = &machine->root.common.assignments,
                                          .fetch_after_ms = share->rested_at - now};
     (void)pthread_mutex_lock(&machine->guarding);
     guard.until_ms = share_owner_until(machine->owner);
@@ -233,7 +221,7 @@ start_share(struct machine *machine, size_t number, struct reason *why)
     (void)pthread_mutex_unlock(&machine->guarding);
     TRY(status);
     share->stopping = false;
-    share->settings = machine->configured;
+    share->settings = machine->root.version;
     log_info("share_started", "share=%zu clean=%d fetch_after_ms=%" PRIu64, number, clean,
              guard.fetch_after_ms);
     return STATUS_OK;
@@ -264,7 +252,7 @@ run_ours(struct machine *machine, size_t number)
     struct run_share *share = &machine->shares[number];
     struct reason why = {""};
     if (share->guard.pid > 0) {
-        if (share->settings != machine->configured && machine->wrong.text[0] == '\0' &&
+        if (share->settings != machine->root.version && machine->root.wrong.text[0] == '\0' &&
             !share->stopping) {
             share->stopping = true; /* it starts again with what is set now */
             share_guard_stop(&share->guard);
@@ -329,26 +317,14 @@ reap(struct machine *machine, size_t number)
 }
 
 static bool
-is_of_a_guard(const struct machine *machine, pid_t group)
+is_of_a_guard(const void *context, pid_t group)
 {
+    const struct machine *machine = context;
     bool found = false;
     for (size_t i = 0; i < machine->settings->cluster.shares; i++) {
         found = found || machine->shares[i].guard.pid == group;
     }
     return found;
-}
-
-/* What a process of a share had started in a group of its own is ours to wait for, too, when that
- * process was killed. */
-static void
-reap_strays(const struct machine *machine)
-{
-    siginfo_t info = {0};
-    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0 &&
-           !is_of_a_guard(machine, getpgid(info.si_pid))) {
-        (void)waitpid(info.si_pid, NULL, WNOHANG);
-        info = (siginfo_t){0};
-    }
 }
 
 /* Until the next step is due: nothing here may cost the lease. */
@@ -378,6 +354,23 @@ mind_shares(struct machine *machine, uint64_t next)
     }
 }
 
+/* What was read of ROOT's settings, and which each share runs with. */
+static void
+tell_settings(struct machine *machine)
+{
+    struct buf text;
+    buf_init(&text, SHARE_TEXT_MAXIMUM);
+    root_settings_tell(&machine->root, &text);
+    for (size_t i = 0; i < machine->settings->cluster.shares; i++) {
+        const struct run_share *share = &machine->shares[i];
+        if (share->guard.pid > 0) {
+            buf_printf(&text, SHARE_SETTINGS_LINE " %016" PRIx64 "\n", i, share->settings);
+        }
+    }
+    share_owner_about(machine->owner, buf_slice(&text));
+    buf_release(&text);
+}
+
 /* ---- the loop ---- */
 
 static bool
@@ -392,68 +385,17 @@ anything_runs(const struct machine *machine)
     return false;
 }
 
-static void
-take_signals(struct machine *machine)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGCHLD);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    (void)signal(SIGPIPE, SIG_IGN);
-    machine->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 /* False when it was woken by a signal. */
 static bool
 pause_until(struct machine *machine, uint64_t time)
 {
-    const uint64_t now = share_clock_ms(NULL);
-    struct pollfd polled = {.fd = machine->signals, .events = POLLIN};
-    struct signalfd_siginfo info;
-    if (poll(&polled, 1, now < time ? (int)(time - now) : 0) <= 0) {
-        return true;
+    bool told = false;
+    const bool whole = machine_signals_pause(machine->signals, time, &told);
+    if (told && !machine->stopping) {
+        machine->stopping = true;
+        share_owner_leave(machine->owner);
     }
-    while (read(machine->signals, &info, sizeof info) == sizeof info) {
-        if (info.ssi_signo != SIGCHLD && !machine->stopping) {
-            machine->stopping = true;
-            share_owner_leave(machine->owner);
-        }
-    }
-    return false;
-}
-
-/* Reads the settings of ROOT anew. Settings that cannot be used keep shares from starting, and
- * machine->wrong says why; shares that run already go on. */
-static void
-take_settings(struct machine *machine)
-{
-    const struct cli_common common = {.directory = machine->settings->root,
-                                      .takes_root = true,
-                                      .assignments = machine->assignments};
-    machine->wrong = (struct reason){""};
-    cli_close(&machine->cli);
-    if (cli_open(&machine->cli, &common, &machine->wrong) == STATUS_OK) {
-        machine->wrong = (struct reason){""};
-    }
-    log_open("quadrille", LOG_LEVEL_INFO, false);
-}
-
-static void
-look_at_settings(struct machine *machine)
-{
-    struct buf text;
-    struct reason why;
-    buf_init(&text, CONFIGURATION_MAXIMUM);
-    if (file_read(machine->root_settings, &text, &why) == STATUS_OK &&
-        file_read(machine->root_nodes, &text, &why) == STATUS_OK &&
-        fingerprint64(buf_slice(&text)) != machine->configured) {
-        machine->configured = fingerprint64(buf_slice(&text));
-        take_settings(machine);
-    }
-    buf_release(&text);
+    return whole;
 }
 
 /* Kills all that runs. The next session declares the one before it ended, so it begins only when
@@ -505,12 +447,13 @@ static enum status
 loop(struct machine *machine)
 {
     for (;;) {
-        look_at_settings(machine);
+        root_settings_look(&machine->root);
         TRY(step(machine));
         const uint64_t next = later_by(pace_ms(machine));
+        tell_settings(machine);
         do {
             mind_shares(machine, next);
-            reap_strays(machine);
+            share_guard_reap_strays(is_of_a_guard, machine);
             if (machine->stopping && !anything_runs(machine)) {
                 return STATUS_OK;
             }
@@ -522,22 +465,10 @@ static enum status
 open_machine(struct machine *machine, struct reason *why)
 {
     const struct machine_run_settings *settings = machine->settings;
-    const struct flag_list *own = settings->assignments;
-    static char root_assignment[PATH_SIZE + 1];
-    snprintf(machine->root_settings, PATH_SIZE, "%s/quadrille.conf", settings->root);
-    snprintf(machine->root_nodes, PATH_SIZE, "%s/cluster.conf", settings->root);
-    snprintf(root_assignment, sizeof root_assignment, "@%s", machine->root_settings);
-    machine->assignments.items[machine->assignments.count++] = "processes.web=0";
-    machine->assignments.items[machine->assignments.count++] = root_assignment;
-    for (size_t i = 0; i < own->count; i++) {
-        if (machine->assignments.count == FLAG_LIST_MAXIMUM) {
-            return status_fail(why, STATUS_MISUSE, "too many --set");
-        }
-        machine->assignments.items[machine->assignments.count++] = own->items[i];
-    }
+    TRY(root_settings_open(&machine->root, settings->root, settings->assignments, why));
     machine->shares = memory_zero(settings->cluster.shares, sizeof *machine->shares);
     (void)pthread_mutex_init(&machine->guarding, NULL);
-    take_signals(machine);
+    machine->signals = machine_signals_take();
     if (getrandom(&machine->incarnation, sizeof machine->incarnation, 0) !=
         sizeof machine->incarnation) {
         return status_fail_errno(why, "cannot get a random number");
@@ -558,7 +489,7 @@ machine_run(const struct machine_run_settings *settings, struct reason *why)
     if (status == STATUS_OK) {
         share_owner_end(machine.owner);
     }
-    cli_close(&machine.cli);
+    root_settings_close(&machine.root);
     share_owner_close(machine.owner);
     root_files_close(&machine.files);
     free(machine.shares);

@@ -36,7 +36,7 @@ share_clock_ms(void *unused)
 static _Noreturn void
 become_supervisor(const struct share_guard_settings *settings, pid_t parent)
 {
-    const char *argv[10];
+    const char *argv[12];
     char after[32], passed[SETTINGS_ARGUMENT_SIZE];
     size_t n = 0;
     struct reason why = {""};
@@ -71,6 +71,10 @@ become_supervisor(const struct share_guard_settings *settings, pid_t parent)
     argv[n++] = settings->directory;
     argv[n++] = "--fetch-after";
     argv[n++] = after;
+    if (settings->only != NULL) {
+        argv[n++] = "--only";
+        argv[n++] = settings->only;
+    }
     argv[n++] = "--set";
     argv[n++] = passed;
     argv[n] = NULL;
@@ -261,4 +265,15 @@ share_guard_has_ended(struct share_guard *guard, int *code)
     *code = guard->code;
     *guard = (struct share_guard){0};
     return true;
+}
+
+void
+share_guard_reap_strays(share_guard_is_group *is_of_a_guard, const void *context)
+{
+    siginfo_t info = {0};
+    while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0 &&
+           !is_of_a_guard(context, getpgid(info.si_pid))) {
+        (void)waitpid(info.si_pid, NULL, WNOHANG);
+        info = (siginfo_t){0};
+    }
 }

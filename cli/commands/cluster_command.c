@@ -5,6 +5,8 @@
 
 #include "base/system/log.h"
 #include "cli/cluster/cluster_root.h"
+#include "cli/cluster/cluster_show.h"
+#include "cli/cluster/helper_run.h"
 #include "cli/cluster/machine_run.h"
 #include "cli/cluster/share_forget.h"
 #include "cli/shared/cli.h"
@@ -12,7 +14,7 @@
 enum { WEIGHT_MOST = 1000, LEASE_LEAST_S = 1, LEASE_MOST_S = 3600 };
 
 struct asked {
-    const char *directory, *root, *shares, *machine, *address;
+    const char *directory, *root, *shares, *machine, *address, *stages;
     int64_t weight, lease;
     bool json, undo, force;
     struct flag_list assignments;
@@ -43,6 +45,24 @@ initialise(const struct asked *asked, struct reason *why)
 }
 
 static enum status
+help(const struct asked *asked, const char *root, const struct share_settings *settings,
+     struct reason *why)
+{
+    const struct helper_run_settings helper = {.root = root,
+                                               .cluster = *settings,
+                                               .machine = asked->machine,
+                                               .stages = asked->stages,
+                                               .assignments = &asked->assignments};
+    TRY(helper_stages_check(asked->stages, why));
+    if (asked->shares != NULL) {
+        return status_fail(why, STATUS_MISUSE,
+                           "--stages is of a machine that runs no share, and helps all of them");
+    }
+    log_open("quadrille", LOG_LEVEL_INFO, false);
+    return helper_run(&helper, why);
+}
+
+static enum status
 run(const struct asked *asked, const char *root, const struct share_settings *settings,
     struct reason *why)
 {
@@ -50,6 +70,9 @@ run(const struct asked *asked, const char *root, const struct share_settings *se
     if (asked->machine == NULL || !share_machine_name_is_good(asked->machine)) {
         return status_fail(why, STATUS_MISUSE,
                            "--machine NAME is needed, of letters, digits, '-' and '_'");
+    }
+    if (asked->stages != NULL) {
+        return help(asked, root, settings, why);
     }
     if (asked->address == NULL || !share_address_is_good(asked->address)) {
         return status_fail(why, STATUS_MISUSE,
@@ -133,7 +156,7 @@ obey(struct asked *asked, char **operands, int n, struct reason *why)
         return run(asked, root, &settings, why);
     }
     if (strcmp(action, "status") == 0) {
-        return cluster_root_print(root, &settings, asked->json, stdout, why);
+        return cluster_show(root, &settings, asked->json, stdout, why);
     }
     if (strcmp(action, "forget") == 0) {
         return share_forget(root, &settings, operands[1], asked->force, stdout, why);
@@ -165,6 +188,9 @@ command_cluster(int argc, char **argv)
          "run: where others reach it; share N has the 64 ports from PORT + 64 N on."},
         {"weight", 'w', FLAG_INTEGER, "W", &asked.weight,
          "run: how many shares it takes beside the others (1)."},
+        {"stages", 0, FLAG_STRING, "LIST", &asked.stages,
+         "run: of detect and transform; the machine runs no share and does these of all shares, "
+         "wherever they run. It needs no --address."},
         {"set", 's', FLAG_REPEATED, "NAME=VALUE", &asked.assignments,
          "run: sets an option of all shares that run on this machine; @FILE: those of a file."},
         {"undo", 0, FLAG_SWITCH, NULL, &asked.undo, "drain: the machine takes shares again."},
@@ -186,7 +212,8 @@ command_cluster(int argc, char **argv)
             "init makes ROOT. run, in the foreground on each machine, takes the shares that are "
             "its part and runs their processes; it takes over those of a machine that has fallen "
             "silent, hands some to one that comes, and all on SIGTERM. When it cannot renew its "
-            "lease it ends all of its processes. status shows machines, shares, how far these are "
+            "lease it ends all of its processes. With --stages it only helps. status shows "
+            "machines, shares, how far these are "
             "behind, and "
             "moves under way. drain has a machine give all its shares away. move gives a share to "
             "a machine "
@@ -205,6 +232,8 @@ command_cluster(int argc, char **argv)
             "--dir ROOT, on any machine.",
         .examples = "quadrille cluster init --root ROOT --shares 12\n"
                     "quadrille cluster run --root ROOT --machine alpha --address 10.0.0.1:7000\n"
+                    "quadrille cluster run --root ROOT --machine beta --stages transform --set "
+                    "processes.transform=4\n"
                     "quadrille cluster status --root ROOT\n"
                     "quadrille cluster forget --root ROOT 7\n"
                     "quadrille cluster forget --dir DIR gamma\n"

@@ -268,6 +268,139 @@ nothing_but_files_of_the_archive(void **state)
     archive_link_close(link);
 }
 
+/* ---- records that others have kept ---- */
+
+struct put {
+    bool ended;
+    enum status status;
+    struct warc_location location;
+};
+
+static void
+put(void *context, enum status status, const struct warc_location *location,
+    const struct reason *why)
+{
+    struct put *put = context;
+    (void)why;
+    *put = (struct put){.ended = true, .status = status};
+    if (status == STATUS_OK) {
+        put->location = *location;
+    }
+}
+
+/* What a process without an archive makes is a record of the daemon's; sent again it is the same.
+ */
+static void
+records_are_kept(void **state)
+{
+    (void)state;
+    enum { N = 3 };
+    const struct slice bodies[N] = {SLICE("<http://a/> <http://b/> \"1\" .\n"), SLICE(""),
+                                    SLICE("<http://a/> <http://b/> \"3\" .\n")};
+    const struct warc_writer_options options = {
+        .prefix = "none", .node = "b", .process = "transform.1", .size = LARGE, .level = 1};
+    const char *endpoints[] = {fixture.endpoint};
+    const struct metastore_client_options client_options = {
+        .endpoints = endpoints, .endpoint_count = 1, .name = "keeper", .keys = &fixture.keys};
+    struct metastore_client *client;
+    struct warc_writer *maker;
+    struct warc_reader *reader;
+    struct buf members[N], memory;
+    char ids[N][WARC_ID_SIZE], folder[SCRATCH_SIZE + 16];
+    struct put puts[N + 1];
+    struct reason why = {""};
+    snprintf(folder, sizeof folder, "%s/maker", fixture.folder);
+    assert_int_equal(warc_writer_open(&maker, folder, &options, &why), STATUS_OK);
+    assert_int_equal(metastore_client_open(&client, &client_options, &why), STATUS_OK);
+    for (size_t i = 0; i < N; i++) {
+        const struct warc_conversion conversion = {.uri = SLICE("http://h.example/"),
+                                                   .refers_to = SLICE("urn:uuid:of-the-answer"),
+                                                   .content_type = SLICE("application/n-quads"),
+                                                   .body = bodies[i]};
+        struct slice member;
+        assert_int_equal(warc_pack_conversion(maker, &conversion, ids[i], &member, &why),
+                         STATUS_OK);
+        buf_init(&members[i], LARGE);
+        assert_true(buf_append_slice(&members[i], member) == STATUS_OK);
+    }
+    memset(puts, 0, sizeof puts);
+    for (size_t i = 0; i < N + 1; i++) {
+        metastore_keep(client, 0, ids[i % N], buf_slice(&members[i % N]), put, &puts[i]);
+    }
+    for (size_t i = 0; i < N + 1;) {
+        metastore_wait(client, 1000);
+        i += puts[i].ended;
+    }
+    reader = warc_reader_open(fixture.warc, &(struct warc_limits){0});
+    buf_init(&memory, LARGE);
+    for (size_t i = 0; i < N + 1; i++) {
+        const struct warc_location *at = &puts[i].location;
+        struct warc_record record;
+        assert_int_equal(puts[i].status, STATUS_OK);
+        assert_non_null(strstr(at->file, "-a-helpers.warc.gz"));
+        assert_int_equal(warc_read(reader, slice_string(at->file), at->offset, at->length, &memory,
+                                   &record, &why),
+                         STATUS_OK);
+        assert_true(slice_is(record.id, ids[i % N]));
+        assert_true(slice_is(record.type, "conversion"));
+        assert_true(slice_is(record.refers_to, "urn:uuid:of-the-answer"));
+        assert_true(slice_equal(record.body, bodies[i % N]));
+    }
+    assert_int_equal(puts[N].location.offset, puts[0].location.offset);
+    assert_true(puts[1].location.offset != puts[0].location.offset);
+    warc_reader_close(reader);
+    metastore_client_close(client);
+    assert_int_equal(warc_writer_close(maker, &why), STATUS_OK);
+    assert_int_equal(rmdir(folder), 0); /* it has written no file */
+    for (size_t i = 0; i < N; i++) {
+        buf_release(&members[i]);
+    }
+    buf_release(&memory);
+}
+
+/* Malformed ones harm no other that came with them. */
+static void
+what_is_no_record_is_not_kept(void **state)
+{
+    (void)state;
+    enum { N = 6 };
+    static const char member[] = "\x1f\x8b member";
+    struct buf payloads[N];
+    struct slice slices[N];
+    struct archive_kept kept[N];
+    for (size_t i = 0; i < N; i++) {
+        buf_init(&payloads[i], 4096);
+    }
+    codec_put_slice(&payloads[1], SLICE("urn:uuid:1"));
+    codec_put_slice(&payloads[2], SLICE("urn:uuid:2"));
+    codec_put_slice(&payloads[2], SLICE("no member"));
+    codec_put_slice(&payloads[3], SLICE(""));
+    codec_put_slice(&payloads[3], slice_string(member));
+    codec_put_slice(&payloads[4], SLICE("urn:uuid:4 is longer than any identifier of records is"));
+    codec_put_slice(&payloads[4], slice_string(member));
+    codec_put_slice(&payloads[5], SLICE("urn:uuid:5"));
+    codec_put_slice(&payloads[5], slice_string(member));
+    for (size_t i = 0; i < N; i++) {
+        slices[i] = buf_slice(&payloads[i]);
+    }
+    struct warc_writer_options options = {
+        .prefix = "test", .node = "c", .process = "helpers", .size = LARGE, .level = 1};
+    struct archive_keep *keep = archive_keep_new(fixture.warc, &options);
+    archive_keep_all(keep, slices, N, kept);
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(kept[i].status, i < N - 1 ? STATUS_PROTOCOL : STATUS_OK);
+    }
+    archive_keep_free(keep);
+    options.level = 99; /* no writer can be opened, and that ends nothing */
+    keep = archive_keep_new(fixture.warc, &options);
+    archive_keep_all(keep, &slices[N - 1], 1, kept);
+    assert_int_equal(kept[0].status, STATUS_SYSTEM);
+    archive_keep_free(keep);
+    for (size_t i = 0; i < N; i++) {
+        buf_release(&payloads[i]);
+    }
+}
+
 static void
 strangers_get_nothing(void **state)
 {
@@ -388,6 +521,8 @@ main(void)
         cmocka_unit_test(ranges_come_exactly),
         cmocka_unit_test(many_ranges_come_by_one_message),
         cmocka_unit_test(nothing_but_files_of_the_archive),
+        cmocka_unit_test(records_are_kept),
+        cmocka_unit_test(what_is_no_record_is_not_kept),
         cmocka_unit_test(strangers_get_nothing),
         cmocka_unit_test(reads_of_a_node_that_is_away_end),
     };

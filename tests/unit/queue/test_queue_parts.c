@@ -359,6 +359,26 @@ test_cluster_of_a_client(void **state)
     cluster_close(cluster);
 }
 
+/* Whose processes work for a node without being on it owns what that node owns. */
+static void
+test_cluster_of_a_helper(void **state)
+{
+    struct reason why = {""};
+    (void)state;
+    struct cluster *cluster = parse(NODE("a", "") NODE("b", "") "helper delta-4\n", "b", &why);
+    assert_non_null(cluster);
+    assert_string_equal(cluster_helper(cluster), "delta-4");
+    assert_int_equal(cluster_self(cluster), 1);
+    assert_false(cluster_is_client(cluster));
+    cluster_close(cluster);
+    cluster = parse(NODE("a", "") NODE("b", ""), "b", &why);
+    assert_null(cluster_helper(cluster));
+    cluster_close(cluster);
+    assert_null(parse(NODE("a", "") "helper\n", "a", &why));
+    assert_null(parse(NODE("a", "") "helper no/name\n", "a", &why));
+    assert_string_equal(why.text, "cluster.conf line 2: no name of a machine is \"no/name\"");
+}
+
 static void
 test_cluster_shares_follow_weights(void **state)
 {
@@ -714,6 +734,7 @@ main(void)
         cmocka_unit_test(test_cluster_mistakes_are_named),
         cmocka_unit_test(test_cluster_secret_must_be_secret),
         cmocka_unit_test(test_cluster_of_a_client),
+        cmocka_unit_test(test_cluster_of_a_helper),
         cmocka_unit_test(test_metadata_stores_are_numbered),
         cmocka_unit_test(test_job_record_bytes),
         cmocka_unit_test(test_new_jobs_have_hosts),
