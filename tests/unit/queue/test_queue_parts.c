@@ -443,7 +443,7 @@ test_cluster_mistakes_are_named(void **state)
         const char *text, *self, *why;
     } cases[] = {
         {"", NULL, "names no node"},
-        {"nod a", NULL, "line 1: a line begins with node, curve or client, not \"nod\""},
+        {"nod a", NULL, "line 1: a line begins with node, curve, client or helper, not \"nod\""},
         {"\nnode a weight=0", NULL, "line 2: a weight is from 1 to 1000, not \"0\""},
         {"node a weight=x", NULL, "a weight is a number, not \"x\""},
         {"node a stages=fetch,fish", NULL, "no stage is called \"fish\""},
