@@ -234,6 +234,37 @@ test_jobs_move_at_powers_of_two(void **state)
     }
 }
 
+/* A job that moves leaves its place in memory, and no other's: all go out, each once. */
+static void
+test_moved_jobs_hide_no_other(void **state)
+{
+    enum { EACH = 12 };
+    struct bench *bench = bench_new(NULL, NULL);
+    bool out[EACH] = {false};
+    char uri[64];
+    (void)state;
+    for (int i = 0; i < EACH; i++) {
+        snprintf(uri, sizeof uri, "http://a.example/%d", i);
+        link_to(bench, uri, "http://a.example/");
+    }
+    for (int turn = 0; turn < EACH; turn++) {
+        assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+        const struct slice taken = bench->jobs[0].uri;
+        const int number = atoi(taken.at + sizeof "http://a.example/" - 1);
+        assert_in_range(number, 0, EACH - 1);
+        assert_false(out[number]);
+        out[number] = true;
+        if (turn < 4) { /* those behind, of the rank of many */
+            snprintf(uri, sizeof uri, "http://a.example/%d", EACH - 1 - turn);
+            link_from_domains(bench, uri, 2);
+        }
+        done(bench, "w", &bench->jobs[0]);
+    }
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 0);
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].ready, 0);
+    bench_free(bench);
+}
+
 /* Links of other domains bring a job forward that waits, and of one domain however many only as
  * one; each job goes out once. What is out, and what may be out after a restart, stays. */
 static void
@@ -485,6 +516,7 @@ main(void)
         cmocka_unit_test(test_links_are_counted_by_domain),
         cmocka_unit_test(test_links_bring_jobs_forward),
         cmocka_unit_test(test_jobs_move_at_powers_of_two),
+        cmocka_unit_test(test_moved_jobs_hide_no_other),
         cmocka_unit_test(test_look),
         cmocka_unit_test(test_moving_jobs_go_out_once),
         cmocka_unit_test(test_yield_changes_order),
