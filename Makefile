@@ -55,7 +55,7 @@ archives  := $(foreach f,$(FOLDERS),$(if $($(f)_OBJECTS),$(BUILD)/lib/$(f).a))
 support   := $(BUILD)/lib/tests_support.a
 programs  := $(PROGRAMS:%=$(BUILD)/bin/%)
 # Copies of programs that tests make fail: tests/hooks/ has what stands in for a function of theirs.
-hooked    := quadrille quadrille-index quadrille-transform
+hooked    := quadrille quadrille-index quadrille-detect quadrille-transform
 units     := $(addprefix $(BUILD)/tests/,$(notdir $(UNIT_TESTS)))
 tests     := $(units) $(PROGRAMS:%=$(BUILD)/tests/bin/%)
 fuzzers   := $(FUZZERS:%=$(BUILD)/tests/%)
@@ -163,6 +163,8 @@ quadrille_WRAP           := transform_run
 quadrille-index_HOOK     := tests/hooks/index_fault.o
 quadrille-transform_HOOK := tests/hooks/document_hook.o
 quadrille-transform_WRAP := transform_run
+quadrille-detect_HOOK    := $(quadrille-transform_HOOK)
+quadrille-detect_WRAP    := transform_run
 $(foreach p,$(hooked),$(eval $(BUILD)/tests/bin/$(p): $($(p)_OBJECTS:%=$(BUILD)/obj/%) $($(p)_HOOK:%=$(BUILD)/obj/%)))
 $(hooked:%=$(BUILD)/tests/bin/%): $(BUILD)/tests/bin/%: $(archives)
 	$(link_test) $($(@F)_WRAP:%=-Wl$(comma)--wrap=%) $(if $(SANITIZE),,$(allocator)) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@

@@ -17,7 +17,7 @@ asked=$(wc -l <"$web_log")
 for type in request response; do
     grep -qw "$type=$asked" "$work/read" || fail "$asked requests logged, archived: $(cat "$work/read")"
 done
-quads=$(zcat "$work"/one/warc/*transform*.warc.gz | grep -cE '^[<_].* <[^<>]*> \.$' || true)
+quads=$(zcat "$work"/one/warc/*-{detect,transform}.*.warc.gz | grep -cE '^[<_].* <[^<>]*> \.$' || true)
 "$bin/quadrille" dump --dir "$work/one" --output "$work/one.nq" || fail "dump"
 [[ $quads -eq $(wc -l <"$work/one.nq") ]] || fail "$quads quads in conversions, not as in the dump"
 if command -v warcio >/dev/null; then
