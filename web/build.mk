@@ -9,7 +9,7 @@ web_OBJECTS += $(addprefix web/pages/,archived.o changes_page.o document_page.o 
 web_OBJECTS += web/command.o web/inspect.o web/validate.o web/assets/assets.o
 # The program has the files inside.
 $(BUILD)/obj/web/assets/assets.o: $(filter-out %.c %.h %.md,$(wildcard web/assets/*))
-web_OBJECTS += $(addprefix web/ping/,finding.o indexnow.o indexnow_http.o key_proof.o key_watch.o ping.o ping_batch.o ping_http.o \
+web_OBJECTS += $(addprefix web/ping/,finding.o indexnow.o indexnow_http.o key_proof.o key_watch.o ping.o ping_batch.o ping_jobs.o ping_http.o \
 	ping_limits.o receipt_page.o receipts.o xmlrpc.o)
 PROGRAMS += quadrille-web
 quadrille-web_OBJECTS := web/web_main.o

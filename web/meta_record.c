@@ -1,8 +1,7 @@
-/* What the metadata store knows of a URI: Turtle, or the page of a document for who prefers one. */
+/* What the metadata store knows of a URI. */
 #include "base/url/url.h"
 #include "metastore/metastore_client.h"
 #include "metastore/record_rdf.h"
-#include "web/http/accept.h"
 #include "web/web_service.h"
 
 enum { ANSWER_MS = 10000, RECORD_BYTES = 32 << 20, KEY_BYTES = URL_MAXIMUM + 1 };
@@ -75,34 +74,4 @@ web_document_record(struct web_service *service, struct slice uri, struct buf *t
     buf_release(&record);
     buf_release(&key);
     return status;
-}
-
-void
-web_meta(struct web_service *service, const struct web_request *request, struct web_reply *reply)
-{
-    static const char *const types[] = {"text/turtle", "text/html"};
-    struct reason why = {""};
-    const char *uri = web_parameter(request, "uri", NULL);
-    const char *format = web_parameter(request, "format", NULL);
-    if (format != NULL && strcmp(format, "ttl") != 0 && strcmp(format, "html") != 0) {
-        web_reply_error(reply, 406, "There are the formats html and ttl.");
-        return;
-    }
-    const bool page = format != NULL
-                          ? strcmp(format, "html") == 0
-                          : web_accept_choose(web_header(request, "Accept"), types, 2) == 1;
-    if (uri == NULL || uri[0] == 0 || page) {
-        web_document(service, request, reply);
-        return;
-    }
-    struct web_query *query = web_query_take(service, request, reply);
-    if (query == NULL) {
-        return;
-    }
-    reply->content_type = "text/turtle; charset=utf-8";
-    const enum status status = web_document_record(service, slice_string(uri), &reply->body, &why);
-    if (status != STATUS_OK) {
-        web_reply_failure(reply, status, &why);
-    }
-    web_query_give(service, query);
 }

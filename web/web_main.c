@@ -148,7 +148,11 @@ run(const struct daemon_setting *setting, struct reason *why)
     enum status status =
         web_service_open(&service, setting->directory, setting->options, setting->cluster, why);
     if (status == STATUS_OK) {
+        service->ping = web_ping_open(service);
+        service->recorder = status_recorder_open(service);
         status = serve(service, listen, &set, setting->ready_descriptor, why);
+        status_recorder_close(service->recorder);
+        web_ping_close(service->ping);
     }
     web_service_close(service);
     return status;

@@ -46,8 +46,6 @@ web_service_open(struct web_service **opened, const char *directory, const struc
         web_service_close(service);
         return status;
     }
-    service->ping = web_ping_open(service);
-    service->recorder = status_recorder_open(service);
     *opened = service;
     return STATUS_OK;
 }
@@ -58,8 +56,6 @@ web_service_close(struct web_service *service)
     if (service == NULL) {
         return;
     }
-    status_recorder_close(service->recorder);
-    web_ping_close(service->ping);
     for (size_t i = 0; i < service->idle_count; i++) {
         index_client_close(service->idle[i]);
     }

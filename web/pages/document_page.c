@@ -433,3 +433,34 @@ web_document(struct web_service *service, const struct web_request *request,
         web_reply_failure(reply, status, &why);
     }
 }
+
+/* What the metadata store knows of a URI as Turtle, or the page for who prefers one. */
+void
+web_meta(struct web_service *service, const struct web_request *request, struct web_reply *reply)
+{
+    static const char *const types[] = {"text/turtle", "text/html"};
+    struct reason why = {""};
+    const char *uri = web_parameter(request, "uri", NULL);
+    const char *format = web_parameter(request, "format", NULL);
+    if (format != NULL && strcmp(format, "ttl") != 0 && strcmp(format, "html") != 0) {
+        web_reply_error(reply, 406, "There are the formats html and ttl.");
+        return;
+    }
+    const bool page = format != NULL
+                          ? strcmp(format, "html") == 0
+                          : web_accept_choose(web_header(request, "Accept"), types, 2) == 1;
+    if (uri == NULL || uri[0] == 0 || page) {
+        web_document(service, request, reply);
+        return;
+    }
+    struct web_query *query = web_query_take(service, request, reply);
+    if (query == NULL) {
+        return;
+    }
+    reply->content_type = "text/turtle; charset=utf-8";
+    const enum status status = web_document_record(service, slice_string(uri), &reply->body, &why);
+    if (status != STATUS_OK) {
+        web_reply_failure(reply, status, &why);
+    }
+    web_query_give(service, query);
+}

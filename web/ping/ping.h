@@ -1,6 +1,7 @@
 /* Shared by the parts of this folder; not for others. docs/PING.md says what they do together.
  *
- *   ping.c           what is kept open; who may ping; URLs into the queue
+ *   ping.c           what is kept open; who may ping
+ *   ping_jobs.c      URLs into the queue
  *   ping_batch.c     the URLs of one ping: their crawl keys, the scope, the limits
  *   ping_http.c      POST of URLs, XML-RPC
  *   indexnow_http.c  IndexNow
