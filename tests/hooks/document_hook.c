@@ -1,4 +1,4 @@
-/* Stands in for transform_run in a transform process for tests: documents of the type
+/* Stands in for transform_run in detect and transform processes for tests: documents of the type
  * application/x-quadrille-hook do in their worker what a hostile one might bring a parser to. */
 #include <poll.h>
 #include <signal.h>

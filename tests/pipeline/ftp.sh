@@ -205,14 +205,14 @@ echo "downloads: changed in between, killed $kills times"
 
 ask() { "$bin/quadrille" "$@" --set fetch.connect_to="$connect" --set fetch.allow_address=127.0.0.0/8 --set fetch.delay=0; }
 faults
-ask plan plain.example >"$work/plan"
+ask datasets plan plain.example >"$work/plan"
 grep -qE '\* dump +2 requests, [0-9.]+ kB' "$work/plan" || fail "$(cat "$work/plan")"
-ask sitemap validate http://plain.example/sitemap.xml >"$work/out" || fail "$(cat "$work/out")"
+ask datasets validate http://plain.example/sitemap.xml >"$work/out" || fail "$(cat "$work/out")"
 site odd.example ftp://ftp.example/pub/ 'ftp://ftp.example/pub/*.nt' sftp://ftp.example/x.nt ftp://ftp.example/none.nt
-ask plan odd.example >"$work/plan"
+ask datasets plan odd.example >"$work/plan"
 grep -q '^    dump  *- ftp://ftp.example/pub/: a directory' "$work/plan" || fail "$(cat "$work/plan")"
 code=0
-ask sitemap validate http://odd.example/sitemap.xml >"$work/out" 2>&1 || code=$?
+ask datasets validate http://odd.example/sitemap.xml >"$work/out" 2>&1 || code=$?
 [[ $code -eq 100 ]] || fail "validate of an odd sitemap: $code"
 for reason in 'a directory; by FTP' 'a pattern; by FTP' 'SSH is not spoken' 'the server replied 550'; do
     grep -q "unreachable: .*$reason" "$work/out" || fail "no \"$reason\": $(cat "$work/out")"
