@@ -544,6 +544,9 @@ lookups_end_when_their_time_is_over(void **state)
         assert_int_equal(status, STATUS_TIMEOUT);
         assert_string_equal(why.text, "the query took longer than it may");
         assert_int_equal(now_ms - began, 700);
+        for (size_t i = 0; i < posted; i++) {
+            refuse(i, STATUS_TIMEOUT, "nobody waits for it any more");
+        }
         arena_release(&arena);
     }
 }
