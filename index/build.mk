@@ -69,3 +69,4 @@ test_turns_PARTS := tests/unit/moved_clock.o
 test_turns_WRAPS := clock_monotonic_ms clock_wall_ms
 test_follower_PARTS := tests/unit/index_service/served_partitions.o
 test_follower_WRAPS := stream_next
+test_index_maintenance_WRAPS := environment_checkpoint

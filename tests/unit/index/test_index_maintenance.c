@@ -301,10 +301,43 @@ compacting_makes_files_smaller(void **state)
     assert_true(after * 2 < before);
 }
 
+/* The linker puts this in the place of what writes checkpoints: it counts. */
+static atomic_uint checkpoints;
+enum status __real_environment_checkpoint(struct environment *environment, bool force,
+                                          struct reason *why);
+enum status __wrap_environment_checkpoint(struct environment *environment, bool force,
+                                          struct reason *why);
+
+enum status
+__wrap_environment_checkpoint(struct environment *environment, bool force, struct reason *why)
+{
+    atomic_fetch_add(&checkpoints, 1);
+    return __real_environment_checkpoint(environment, force, why);
+}
+
+/* After a batch the keeper looks whether a checkpoint is to be written, so that a new start has
+ * little to bring up. */
+static void
+the_keeper_writes_checkpoints(void **state)
+{
+    (void)state;
+    char folder[SCRATCH_SIZE + 32];
+    struct reason why = {""};
+    snprintf(folder, sizeof folder, "%s/checkpoints", base);
+    struct partition *partition = fixture_open(folder, CACHE);
+    must(partition_settle(partition, &why), &why);
+    const unsigned before = atomic_load(&checkpoints);
+    put_all(partition, large, 1);
+    must(partition_settle(partition, &why), &why); /* waits for the keeper: there are new terms */
+    assert_true(atomic_load(&checkpoints) > before);
+    partition_close(partition);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_keeper_writes_checkpoints),
         cmocka_unit_test(a_malformed_copy_is_refused),
         cmocka_unit_test(a_backup_holds_one_state),
         cmocka_unit_test(compacting_makes_files_smaller),

@@ -9,7 +9,8 @@
 #include "index/protocol/share_request.h"
 #include "tests/unit/moved_clock.h"
 
-enum { TEXT_MOST = 1 << 24, WAIT_MS = 60000, LITERALS = 40, CURSORS = 64, LARGE = 1 << 17 };
+enum { TEXT_MOST = 1 << 24, WAIT_MS = 60000, CURSORS = 64, LARGE = 1 << 17 };
+enum { LITERALS = 40, FEW_LITERALS = 6 }; /* more than a piece has room for */
 
 static char folder[SCRATCH_SIZE];
 static struct served served;
@@ -47,15 +48,15 @@ ask_all(uint8_t verb, const struct buf *payload, struct reason *why)
 
 /* ---- data ---- */
 
-/* LITERALS literals of LARGE bytes, so that an answer has many pieces. */
+/* Literals of LARGE bytes, so that an answer has several pieces. */
 static void
-fill(void)
+fill(unsigned literals)
 {
     struct reason why = {""};
     struct buf quads;
     struct index_batch *batch = index_batch_new(served.partitions[0]);
     buf_init(&quads, 1 << 26);
-    for (unsigned i = 0; i < LITERALS; i++) {
+    for (unsigned i = 0; i < literals; i++) {
         (void)buf_printf(&quads,
                          "<a:s%u> <a:p> \"word %0*u\" <http://host1.example/document/1> .\n", i,
                          LARGE, i);
@@ -508,17 +509,30 @@ positions_tell_of_new_batches(void **state)
 /* ---- setup ---- */
 
 static int
-set_up(void **state)
+serve(unsigned literals)
 {
-    (void)state;
     if (!scratch_folder(folder, "requests")) {
         return -1;
     }
     buf_init(&request, TEXT_MOST);
     buf_init(&reply, TEXT_MOST);
     served_start(&served, folder, 1);
-    fill();
+    fill(literals);
     return 0;
+}
+
+static int
+set_up(void **state)
+{
+    (void)state;
+    return serve(LITERALS);
+}
+
+static int
+set_up_few(void **state)
+{
+    (void)state;
+    return serve(FEW_LITERALS);
 }
 
 static int
@@ -546,8 +560,8 @@ main(void)
     };
     /* With a service of their own each: a cursor that was closed takes its time to end. */
     const struct CMUnitTest many[] = {
-        cmocka_unit_test_setup_teardown(answers_under_way_are_bounded, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_client_has_so_many_answers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(answers_under_way_are_bounded, set_up_few, tear_down),
+        cmocka_unit_test_setup_teardown(a_client_has_so_many_answers, set_up_few, tear_down),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down) +
            cmocka_run_group_tests(many, NULL, NULL);
