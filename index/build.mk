@@ -1,7 +1,7 @@
 index_OBJECTS := $(addprefix index/changes/,change_log.o change_position.o)
 index_OBJECTS += $(addprefix index/client/,client_changes.o client_graph.o client_identity.o client_links.o \
 	client_lookup.o client_maintenance.o client_statistics.o \
-	client_stream.o client_update.o federation.o federation_counts.o federation_repeated.o \
+	client_stream.o client_update.o federation.o federation_counts.o federation_parting.o federation_repeated.o \
 	federation_repeated_cache.o federation_scan.o federation_search.o federation_share.o \
 	federation_stream.o import_client.o index_client.o)
 index_OBJECTS += $(addprefix index/maintenance/,backup.o backup_files.o compact.o statistics_check.o verify.o \
@@ -11,7 +11,7 @@ index_OBJECTS += $(addprefix index/quads/,change_set.o documents.o memtable.o qu
 	quads_scan.o recent_blocks.o rows.o snapshot.o)
 index_OBJECTS += $(addprefix index/read/,answer_cache.o dump.o links.o links_default.o partition_counts.o provenance.o \
 	provenance_many.o provenance_records.o quad_text.o query_answer.o)
-index_OBJECTS += $(addprefix index/serve/,answer_lookup.o answer_rows.o answer_share.o answer_triples.o answers.o change_lines.o cursor.o \
+index_OBJECTS += $(addprefix index/serve/,answer_keys.o answer_lookup.o answer_rows.o answer_share.o answer_triples.o answers.o change_lines.o cursor.o \
 	index_options.o index_service.o publisher.o row_names.o sessions.o turns.o work_pool.o)
 index_OBJECTS += $(addprefix index/sort/,checked_sort.o key_sort.o oid_sort.o)
 index_OBJECTS += $(addprefix index/statistics/,census.o characteristic_sets.o predicate_sets.o statistics.o \
@@ -23,7 +23,8 @@ index_OBJECTS += $(addprefix index/trees/,environment.o environment_build.o envi
 index_OBJECTS += $(addprefix index/words/,literals.o posting_blocks.o posting_build.o posting_check.o posting_lists.o \
 	posting_memtable.o posting_runs.o posting_write.o search.o search_words.o tokenizer.o word_query.o)
 index_OBJECTS += $(addprefix index/write/,batch_commit.o batch_gather.o batch_stage.o gathering.o graph_differences.o \
-	graph_transaction.o packed_quads.o partition.o partition_needs.o partition_reader.o partition_state.o patch.o staging.o \
+	graph_transaction.o packed_quads.o partition.o partition_keys.o partition_needs.o \
+	partition_reader.o partition_state.o patch.o staging.o \
 	staging_merge.o)
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index/index_stage.o

@@ -22,6 +22,8 @@ typedef uint64_t oid;
 #define OID_LOCAL ((oid)1 << 63)
 /* From here to OID_LOCAL: terms and nodes that a source over another source adds. */
 #define OID_OVERLAY ((oid)15 << 59)
+/* In a pattern, added to an enum key_places: any node that several partitions have there. */
+#define OID_SHARED ((oid)14 << 59)
 
 struct quad_oids {
     oid subject, predicate, object, graph;
@@ -42,6 +44,15 @@ struct quad_scan; /* private to the source */
 struct text_scan;
 struct share_scan;
 
+/* Nodes that several partitions have: where they may stand in quads. */
+enum key_places {
+    KEYS_SUBJECTS, /* as subjects */
+    KEYS_NODES     /* as subjects or objects */
+};
+#define KEY_PLACES 2
+
+struct oid_set; /* index/oid_set.h */
+
 /* A part of a query that a source of several partitions has each of them evaluate
  * (index/query/plan/share_parts.h): a node of the query's algebra, and what of it is wanted. */
 enum share_form {
@@ -58,6 +69,11 @@ struct share_request {
     uint64_t most;   /* rows that are wanted of each partition; UINT64_MAX: all */
     uint64_t now_ms; /* of NOW() */
     size_t columns;  /* of a row */
+    /* parted: only solutions that bind the slot `key` to a node that no other partition has there. */
+    bool parted;
+    uint32_t key;
+    enum key_places places;
+    const struct oid_set *shared; /* in a partition: the nodes that others have too */
 };
 
 /* Counting the different triples that match, over all graphs together. */
@@ -127,6 +143,9 @@ struct quad_source {
      * statistics. UNSUPPORTED: it has none of these. */
     enum status (*estimate_star)(void *context, const oid *predicates, size_t count,
                                  double *subjects, double *rows, struct reason *why);
+    /* Sees which nodes several partitions have. *any: there are some. LIMIT, UNSUPPORTED: it cannot
+     * be said, or they are too many for parting by them to be worth it. Only with share. */
+    enum status (*part)(void *context, enum key_places places, bool *any, struct reason *why);
     /* Hands out the answers of the partitions, one after the other as they come: rows of
      * request->columns identifiers, OID_NONE where nothing is bound; NULL: there are no partitions.
      * The request and what it points to live until share_close. */

@@ -7,6 +7,7 @@
 
 struct links_request;
 struct repeated_cache;
+struct parting;
 
 struct partition_client {
     struct rpc_client *rpc;
@@ -25,6 +26,7 @@ struct index_client {
     uint32_t silence_ms;             /* a partition that says nothing for so long counts as down */
     uint64_t last_session;           /* counts on from a random number */
     struct repeated_cache *repeated; /* triples that several partitions have; NULL: none yet */
+    struct parting *partings[KEY_PLACES];       /* nodes that several have; NULL: none yet */
     struct metastore_client_options *metastore; /* NULL: none */
     /* These belong to the present call. */
     enum index_partial partial;
@@ -49,6 +51,7 @@ enum status client_fail(const struct index_client *client, size_t partition, enu
 enum status client_miss(struct index_client *client, size_t partition, enum status status,
                         const struct reason *what, struct reason *why);
 void repeated_cache_free(struct repeated_cache *cache);
+void parting_free(struct parting *parting);
 /* The partition of a graph. */
 size_t client_owner(const struct index_client *client, struct slice graph);
 

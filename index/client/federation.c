@@ -291,6 +291,7 @@ federation_new(struct index_client *client, size_t memory)
                                               .count_triples = federation_count_triples,
                                               .estimate = federation_estimate,
                                               .estimate_star = federation_estimate_star,
+                                              .part = federation_part,
                                               .share = federation_share,
                                               .share_next = federation_share_next,
                                               .share_close = federation_share_close,

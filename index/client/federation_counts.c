@@ -73,7 +73,7 @@ read_counts(struct counting *counting, struct row_stream *stream, struct reason 
         if (!stream->open) {
             return STATUS_OK;
         }
-        TRY(counting_read(stream, why));
+        TRY(row_stream_more(stream, why));
     }
 }
 

@@ -41,8 +41,6 @@ void counting_close(struct counting *counting);
 /* Asks all partitions that are there. form: of TRIPLES. The rows wanted are those of the
  * candidates, which are sorted by partition and number. */
 enum status counting_start(struct counting *counting, uint8_t form, struct reason *why);
-/* Waits for more bytes, or the end. */
-enum status counting_read(struct row_stream *stream, struct reason *why);
 /* Begins an answer of which so many bytes are its head. UNSUPPORTED when the partition cannot
  * tell. */
 enum status counting_head(struct row_stream *stream, size_t bytes, struct codec_reader *in,

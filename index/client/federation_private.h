@@ -1,6 +1,7 @@
 /* Inside of a federation: terms and life (federation.c), rows (federation_scan.c), parts of a query
  * (federation_share.c), what both read (federation_stream.c), counts of triples
- * (federation_counts.h), keyword search (federation_search.c). */
+ * (federation_counts.h), nodes of several partitions (federation_parting.c), keyword search
+ * (federation_search.c). */
 #ifndef INDEX_CLIENT_FEDERATION_PRIVATE_H
 #define INDEX_CLIENT_FEDERATION_PRIVATE_H
 
@@ -17,8 +18,14 @@ struct member {
     size_t capacity;
 };
 
+/* The nodes that several partitions have, as of the session. */
+struct parted {
+    bool asked, limit;
+};
+
 struct federation {
     struct index_client *client;
+    struct parted parted[KEY_PLACES];
     size_t memory, ids_memory;
     uint64_t session;
     struct term_set terms; /* identifier = index + 1; what can be inline is inline */
@@ -75,7 +82,15 @@ enum status row_stream_name(struct row_stream *rows, struct codec_reader *in, bo
                             oid *id, struct reason *why);
 /* Takes a piece if one has come; the stream may end by it. */
 enum status row_stream_take(struct row_stream *rows, bool *waits, struct reason *why);
+/* Waits for more bytes, or the end. */
+enum status row_stream_more(struct row_stream *rows, struct reason *why);
 enum status row_stream_malformed(struct reason *why);
+
+/* Sees which nodes several partitions have, once: the source's `part`. */
+enum status federation_part(void *context, enum key_places places, bool *any, struct reason *why);
+/* Appends those of the partition, after federation_part: `u64` epoch, `v` number, `v` places. */
+void federation_put_shared(const struct federation *federation, enum key_places places,
+                           size_t partition, struct buf *out);
 
 enum status federation_share(void *context, const struct share_request *request,
                              struct share_scan **scan, struct reason *why);

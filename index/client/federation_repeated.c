@@ -92,24 +92,10 @@ counting_start(struct counting *counting, uint8_t form, struct reason *why)
 }
 
 enum status
-counting_read(struct row_stream *stream, struct reason *why)
-{
-    bool waits = true;
-    while (stream->open) {
-        TRY(row_stream_take(stream, &waits, why));
-        if (!waits) {
-            return STATUS_OK;
-        }
-        TRY(client_wait(stream->federation->client, why));
-    }
-    return STATUS_OK;
-}
-
-enum status
 counting_head(struct row_stream *stream, size_t bytes, struct codec_reader *in, struct reason *why)
 {
     while (stream->open && stream->text.length - stream->at < bytes) {
-        TRY(counting_read(stream, why));
+        TRY(row_stream_more(stream, why));
     }
     *in = row_stream_reader(stream);
     if (!stream->open && stream->text.length - stream->at < bytes) {
@@ -145,7 +131,7 @@ next_entry(struct row_stream *stream, struct entry *entry, struct reason *why)
         if (entry->ended) {
             return STATUS_OK;
         }
-        TRY(counting_read(stream, why));
+        TRY(row_stream_more(stream, why));
     }
 }
 
@@ -262,7 +248,7 @@ read_triple(struct row_stream *stream, struct candidate *candidate, struct reaso
         if (!stream->open) {
             return STATUS_END;
         }
-        TRY(counting_read(stream, why));
+        TRY(row_stream_more(stream, why));
     }
 }
 

@@ -27,6 +27,7 @@ struct quad_scan {
     const struct quad_oids *patterns;
     size_t count, asked; /* patterns, and how many of them went out */
     bool graphs;
+    oid shared; /* of the patterns with any node that several partitions have; OID_NONE */
     struct quad_oids only; /* pattern of a scan of one */
     struct share *shares;  /* of each partition */
 };
@@ -42,10 +43,21 @@ places_of(const struct quad_oids *quad, oid places[PLACES])
 
 /* ---- asking ---- */
 
+/* Any node that several partitions have. */
+static bool
+is_shared(oid place)
+{
+    return place >= OID_SHARED && place < OID_SHARED + KEY_PLACES;
+}
+
 static void
 put_place(const struct federation *federation, size_t partition, oid id, oid before,
           struct buf *request)
 {
+    if (is_shared(id)) {
+        codec_put_u8(request, INDEX_PLACE_SHARED);
+        return;
+    }
     const oid its_id = federation_member_id(federation, partition, id);
     if (id != OID_NONE && id == before) {
         codec_put_u8(request, INDEX_PLACE_AS_BEFORE);
@@ -98,6 +110,20 @@ put_patterns(struct quad_scan *scan, struct buf *lists)
     }
 }
 
+static void
+put_keys(const struct quad_scan *scan, size_t partition, struct buf *request)
+{
+    struct buf keys;
+    if (scan->shared != OID_NONE) {
+        buf_init(&keys, FEDERATION_REQUEST_MAXIMUM);
+        federation_put_shared(scan->federation, (enum key_places)(scan->shared - OID_SHARED),
+                              partition, &keys);
+        codec_put_u8(request, (uint8_t)(scan->shared - OID_SHARED));
+        codec_put_slice(request, buf_slice(&keys));
+        buf_release(&keys);
+    }
+}
+
 static enum status
 start_share(struct quad_scan *scan, size_t partition, const struct buf *list, struct reason *why)
 {
@@ -107,7 +133,9 @@ start_share(struct quad_scan *scan, size_t partition, const struct buf *list, st
     codec_put_u8(&request, INDEX_STREAM_ROWS);
     codec_put_u64(&request, scan->federation->session);
     codec_put_u8(&request, (uint8_t)(row_stream_flags(&share->rows) |
-                                     (scan->graphs ? 0 : INDEX_ROWS_NO_GRAPHS)));
+                                     (scan->graphs ? 0 : INDEX_ROWS_NO_GRAPHS) |
+                                     (scan->shared != OID_NONE ? INDEX_ROWS_KEYS : 0)));
+    put_keys(scan, partition, &request);
     codec_put_varint(&request, share->number_count);
     (void)buf_append_slice(&request, buf_slice(list));
     share->pattern = 0;
@@ -151,6 +179,11 @@ federation_scan_many(void *context, const struct quad_oids *patterns, size_t cou
     scan->count = count;
     scan->graphs = graphs;
     scan->shares = memory_zero(partitions, sizeof(*scan->shares));
+    for (size_t i = 0; i < count; i++) {
+        scan->shared = is_shared(patterns[i].subject)  ? patterns[i].subject
+                       : is_shared(patterns[i].object) ? patterns[i].object
+                                                       : scan->shared;
+    }
     for (size_t i = 0; i < partitions; i++) {
         row_stream_init(&scan->shares[i].rows, federation, i);
     }
@@ -196,7 +229,7 @@ read_row(struct quad_scan *scan, size_t partition, struct reason *why)
     oid row[PLACES];
     places_of(&scan->patterns[share->numbers[share->pattern + step]], row);
     for (int i = 0; i < (scan->graphs ? PLACES : PLACES - 1) && !in.bad; i++) {
-        if (row[i] == OID_NONE) {
+        if (row[i] == OID_NONE || is_shared(row[i])) {
             TRY(row_stream_name(&share->rows, &in, false, &row[i], why));
         }
     }

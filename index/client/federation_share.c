@@ -24,13 +24,18 @@ time_left(const struct index_client *client)
 static enum status
 start(struct row_stream *rows, const struct share_request *request, struct reason *why)
 {
-    struct buf bytes;
+    struct buf bytes, keys;
     buf_init(&bytes, FEDERATION_REQUEST_MAXIMUM);
+    buf_init(&keys, FEDERATION_REQUEST_MAXIMUM);
+    if (request->parted) {
+        federation_put_shared(rows->federation, request->places, rows->partition, &keys);
+    }
     codec_put_u8(&bytes, INDEX_STREAM_SHARE);
     codec_put_u64(&bytes, rows->federation->session);
     codec_put_u8(&bytes, row_stream_flags(rows));
-    share_request_put(&bytes, request, time_left(rows->federation->client));
+    share_request_put(&bytes, request, buf_slice(&keys), time_left(rows->federation->client));
     const enum status status = row_stream_start(rows, &bytes, why);
+    buf_release(&keys);
     buf_release(&bytes);
     return status;
 }

@@ -144,3 +144,17 @@ row_stream_take(struct row_stream *rows, bool *waits, struct reason *why)
                ? STATUS_OK
                : client_miss(rows->federation->client, rows->partition, status, &what, why);
 }
+
+enum status
+row_stream_more(struct row_stream *rows, struct reason *why)
+{
+    bool waits = true;
+    while (rows->open) {
+        TRY(row_stream_take(rows, &waits, why));
+        if (!waits) {
+            return STATUS_OK;
+        }
+        TRY(client_wait(rows->federation->client, why));
+    }
+    return STATUS_OK;
+}

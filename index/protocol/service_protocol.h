@@ -21,22 +21,23 @@ enum index_verb {
 
 /* The kinds of answers that a cursor streams. */
 enum index_stream {
-    INDEX_STREAM_QUERY = 1,       /* an answer in the format asked for */
-    INDEX_STREAM_PATTERN = 2,     /* N-Quads lines */
-    INDEX_STREAM_SEARCH = 3,      /* lines of index_search */
-    INDEX_STREAM_LITERALS = 4,    /* literals that match: score TAB literal */
-    INDEX_STREAM_DUMP = 5,        /* N-Quads lines, sorted */
-    INDEX_STREAM_VERIFY = 6,      /* report lines */
-    INDEX_STREAM_BACKUP = 7,      /* frames of index/maintenance/backup.h */
-    INDEX_STREAM_COMPACT = 8,     /* report lines */
-    INDEX_STREAM_COUNTS = 9,      /* lines of partition_counts */
-    INDEX_STREAM_ROWS = 10,       /* rows of many patterns */
-    INDEX_STREAM_CHANGES = 11,    /* lines of index/serve/change_lines.h */
-    INDEX_STREAM_SHARE = 12,      /* rows of a part of a query */
-    INDEX_STREAM_FIND = 13,       /* statements of a lookup */
-    INDEX_STREAM_DESCRIBE = 14,   /* what little is said of each of many resources */
-    INDEX_STREAM_TRIPLES = 15,    /* how many triples match, and which others may have */
-    INDEX_STREAM_LAST_CHANGE = 16 /* of one document, as CHANGES has it */
+    INDEX_STREAM_QUERY = 1,        /* an answer in the format asked for */
+    INDEX_STREAM_PATTERN = 2,      /* N-Quads lines */
+    INDEX_STREAM_SEARCH = 3,       /* lines of index_search */
+    INDEX_STREAM_LITERALS = 4,     /* literals that match: score TAB literal */
+    INDEX_STREAM_DUMP = 5,         /* N-Quads lines, sorted */
+    INDEX_STREAM_VERIFY = 6,       /* report lines */
+    INDEX_STREAM_BACKUP = 7,       /* frames of index/maintenance/backup.h */
+    INDEX_STREAM_COMPACT = 8,      /* report lines */
+    INDEX_STREAM_COUNTS = 9,       /* lines of partition_counts */
+    INDEX_STREAM_ROWS = 10,        /* rows of many patterns */
+    INDEX_STREAM_CHANGES = 11,     /* lines of index/serve/change_lines.h */
+    INDEX_STREAM_SHARE = 12,       /* rows of a part of a query */
+    INDEX_STREAM_FIND = 13,        /* statements of a lookup */
+    INDEX_STREAM_DESCRIBE = 14,    /* what little is said of each of many resources */
+    INDEX_STREAM_TRIPLES = 15,     /* how many triples match, and which others may have */
+    INDEX_STREAM_LAST_CHANGE = 16, /* of one document, as CHANGES has it */
+    INDEX_STREAM_KEYS = 17         /* hashes of the nodes, to find those of several partitions */
 };
 
 /* Flags of a piece. */
@@ -47,8 +48,8 @@ enum { INDEX_STAR_PARTS = 1000 };       /* numbers of a STAR are in thousandths 
 
 /* The flags of the stream ROWS; below, what may stand for a term in its patterns, and how its rows
  * name terms. */
-enum { INDEX_ROWS_BEGIN = 1, INDEX_ROWS_NO_GRAPHS = 2 };
-enum { INDEX_PLACE_OID = 4, INDEX_PLACE_AS_BEFORE = 5 };
+enum { INDEX_ROWS_BEGIN = 1, INDEX_ROWS_NO_GRAPHS = 2, INDEX_ROWS_KEYS = 4 };
+enum { INDEX_PLACE_OID = 4, INDEX_PLACE_AS_BEFORE = 5, INDEX_PLACE_SHARED = 6 };
 enum { INDEX_NAME_NEW = 0, INDEX_NAME_FORGET = 1, INDEX_NAME_FIRST = 2 };
 
 /* The kinds of the stream FIND; scores are in so many parts of 1. */

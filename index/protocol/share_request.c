@@ -3,7 +3,8 @@
 #include "index/query/plan/share_parts.h"
 
 void
-share_request_put(struct buf *out, const struct share_request *request, uint64_t timeout_ms)
+share_request_put(struct buf *out, const struct share_request *request, struct slice keys,
+                  uint64_t timeout_ms)
 {
     codec_put_slice(out, request->text);
     codec_put_slice(out, request->default_graph);
@@ -15,10 +16,14 @@ share_request_put(struct buf *out, const struct share_request *request, uint64_t
     codec_put_varint(out, request->now_ms);
     codec_put_varint(out, request->columns);
     codec_put_varint(out, timeout_ms);
+    codec_put_varint(out, request->parted ? (uint64_t)request->key + 1 : 0);
+    codec_put_u8(out, (uint8_t)request->places);
+    codec_put_slice(out, keys);
 }
 
 bool
-share_request_get(struct codec_reader *in, struct share_request *request, uint64_t *timeout_ms)
+share_request_get(struct codec_reader *in, struct share_request *request, struct slice *keys,
+                  uint64_t *timeout_ms)
 {
     request->text = codec_get_slice(in);
     request->default_graph = codec_get_slice(in);
@@ -31,5 +36,11 @@ share_request_get(struct codec_reader *in, struct share_request *request, uint64
     request->now_ms = codec_get_varint(in);
     request->columns = codec_get_varint(in);
     *timeout_ms = codec_get_varint(in);
-    return !in->bad && request->form <= SHARE_PARTS && node < NUMBER_NONE;
+    const uint64_t key = codec_get_varint(in);
+    request->parted = key > 0;
+    request->key = request->parted ? (uint32_t)(key - 1) : 0;
+    request->places = (enum key_places)codec_get_u8(in);
+    *keys = codec_get_slice(in);
+    return !in->bad && key <= SLOTS_MAXIMUM && request->places < KEY_PLACES &&
+           request->form <= SHARE_PARTS && node < NUMBER_NONE;
 }

@@ -6,10 +6,11 @@
 #include "index/quad_source.h"
 
 /* Appends the part of the request that says what is asked for, which follows the session and its
- * flags. NULL slices are left out. */
-void share_request_put(struct buf *out, const struct share_request *request, uint64_t timeout_ms);
+ * flags. keys: for a request with a key, the list of nodes that others have too. */
+void share_request_put(struct buf *out, const struct share_request *request, struct slice keys,
+                       uint64_t timeout_ms);
 /* False: malformed. Slices point into the reader's bytes. */
-bool share_request_get(struct codec_reader *in, struct share_request *request,
+bool share_request_get(struct codec_reader *in, struct share_request *request, struct slice *keys,
                        uint64_t *timeout_ms);
 
 #endif

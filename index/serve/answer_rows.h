@@ -5,9 +5,10 @@
 
 #include "index/quad_source.h"
 #include "index/serve/cursor.h"
+#include "index/write/partition.h"
 
 /* request: from the flags on. */
-enum status answer_rows(const struct quad_source *source, struct slice request,
-                        struct cursor *cursor, struct reason *why);
+enum status answer_rows(struct partition *partition, const struct quad_source *source,
+                        struct slice request, struct cursor *cursor, struct reason *why);
 
 #endif

@@ -7,11 +7,13 @@
 #include "index/read/dump.h"
 #include "index/read/provenance.h"
 #include "index/read/quad_text.h"
+#include "index/serve/answer_keys.h"
 #include "index/serve/answer_lookup.h"
 #include "index/serve/answer_rows.h"
 #include "index/serve/answer_share.h"
 #include "index/serve/answer_triples.h"
 #include "index/serve/change_lines.h"
+#include "index/write/partition_keys.h"
 #include "rdf/core/writer.h"
 
 enum { PIECE = 32 << 10, LINE_MAXIMUM = 1 << 28 };
@@ -33,7 +35,8 @@ struct answer {
     struct change_request changes;
     struct slice *graphs;
     struct share_request share;
-    uint64_t session; /* 0: none */
+    struct slice keys; /* of it */
+    uint64_t session;  /* 0: none */
     bool begins;
     struct partition_reader *reader; /* of the session */
     struct partition_needs needs;    /* of a lookup */
@@ -96,6 +99,7 @@ read_arguments(struct answer *answer, struct codec_reader *in)
         in->at = in->end;
         return answer->text.length > 0;
     case INDEX_STREAM_TRIPLES:
+    case INDEX_STREAM_KEYS:
         answer->session = codec_get_u64(in);
         answer->begins = codec_get_u8(in) & INDEX_ROWS_BEGIN;
         answer->text = slice_of((const char *)in->at, (size_t)(in->end - in->at));
@@ -104,7 +108,7 @@ read_arguments(struct answer *answer, struct codec_reader *in)
     case INDEX_STREAM_SHARE:
         answer->session = codec_get_u64(in);
         answer->begins = codec_get_u8(in) & INDEX_ROWS_BEGIN;
-        return share_request_get(in, &answer->share, &answer->timeout_ms);
+        return share_request_get(in, &answer->share, &answer->keys, &answer->timeout_ms);
     case INDEX_STREAM_DUMP:
         answer->with_position = codec_get_u8(in) != 0;
         return true;
@@ -280,7 +284,16 @@ produce_share(struct answer *answer, struct partition_reader *reader, struct cur
               struct reason *why)
 {
     const struct query_options options = limits_of(answer, cursor);
-    return answer_share(partition_reader_source(reader), &answer->share, &options, cursor, why);
+    const struct quad_source *source = partition_reader_source(reader);
+    if (!answer->share.parted) {
+        return answer_share(source, &answer->share, &options, cursor, why);
+    }
+    struct oid_set shared;
+    TRY(partition_keys_set(answer->partition, answer->share.places, answer->keys, &shared, why));
+    answer->share.shared = &shared;
+    const enum status status = answer_share(source, &answer->share, &options, cursor, why);
+    oid_set_release(&shared);
+    return status;
 }
 
 static enum status
@@ -407,10 +420,14 @@ produce_read(struct answer *answer, struct cursor *cursor, struct reason *why)
         status = produce_share(answer, reader, cursor, why);
         break;
     case INDEX_STREAM_ROWS:
-        status = answer_rows(partition_reader_source(reader), answer->text, cursor, why);
+        status = answer_rows(answer->partition, partition_reader_source(reader), answer->text,
+                             cursor, why);
         break;
     case INDEX_STREAM_TRIPLES:
         status = answer_triples(reader, answer->text, cursor, why);
+        break;
+    case INDEX_STREAM_KEYS:
+        status = answer_keys(answer->partition, answer->text, cursor, why);
         break;
     case INDEX_STREAM_FIND:
         status = answer_find(reader, answer->text, cursor, &answer->needs, why);

@@ -150,6 +150,7 @@ gathering_apply(struct commit *commit, struct reason *why)
     }
     TRY(flush(commit, gathers ? set->count * TREES * FASTER : SIZE_MAX, why));
     set->batch = commit->totals.batches + 1;
+    partition_keys_note(partition->keys, set);
     snapshots_publish(snapshots, set, gathers);
     partition_mark(partition, set);
     commit->published = true;

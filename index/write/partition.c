@@ -296,6 +296,7 @@ partition_open(struct partition **result, const struct partition_options *option
     partition->snapshots = snapshots_new(options->snapshot_memory);
     partition->triple_counts = triple_count_cache_new();
     partition->marks = change_marks_new();
+    partition->keys = partition_keys_new();
     partition->gather_most = options->snapshot_memory / 2 / CHANGE_MEMORY;
     const enum status status = open_parts(partition, options, why);
     if (status != STATUS_OK) {
@@ -331,6 +332,7 @@ partition_close(struct partition *partition)
     snapshots_free(partition->snapshots);
     triple_count_cache_free(partition->triple_counts);
     change_marks_free(partition->marks);
+    partition_keys_free(partition->keys);
     pthread_cond_destroy(&partition->wake);
     pthread_cond_destroy(&partition->settled);
     pthread_mutex_destroy(&partition->mutex);

@@ -12,6 +12,7 @@
 #include "index/terms/lexicon.h"
 #include "index/words/literals.h"
 #include "index/write/partition.h"
+#include "index/write/partition_keys.h"
 #include "index/write/staging.h"
 
 struct partition {
@@ -24,7 +25,8 @@ struct partition {
     struct change_log *change_log;
     struct triple_count_cache *triple_counts;
     struct change_marks *marks; /* partition_mark */
-    uint64_t incarnation;       /* a random number of this opening */
+    struct partition_keys *keys;
+    uint64_t incarnation;   /* a random number of this opening */
     uint64_t first_batches; /* totals.batches at the start: snapshot versions count from there */
     char *folder;
 

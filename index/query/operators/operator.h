@@ -124,6 +124,8 @@ enum status seed_give(struct operator* seed, const struct batch *batch, uint32_t
 struct id_range {
     oid first, low, high, last;
 };
+/* The place of a pattern whose nodes are parted by partitions (index/query/plan/share_parts.h). */
+enum scan_key { SCAN_KEY_NONE, SCAN_KEY_SUBJECT, SCAN_KEY_OBJECT };
 /* A triple or quad pattern. */
 struct scan_spec {
     struct pattern pattern;
@@ -141,6 +143,11 @@ struct scan_spec {
     uint32_t weight;
     struct slots needed;
     struct id_range objects; /* others of their type may be left out */
+    /* Quads with a node there that is in `shared` are left out; or, where that is NULL, all but
+     * those whose node several partitions have. */
+    enum scan_key key;
+    const struct oid_set *shared;
+    enum key_places places;
 };
 /* How many rows a row stands for. */
 static inline uint64_t

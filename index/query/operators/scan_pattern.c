@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "index/oid_set.h"
 #include "index/query/operators/doubles.h"
 #include "index/query/operators/leaps.h"
 
@@ -81,6 +82,10 @@ scan_pattern(const struct scan *scan, struct quad_oids *pattern)
     *pattern = (struct quad_oids){place_id(run, spec->pattern.subject, row),
                                   place_id(run, spec->pattern.predicate, row),
                                   place_id(run, spec->pattern.object, row), OID_NONE};
+    if (spec->key != SCAN_KEY_NONE && !spec->shared) {
+        oid *key = spec->key == SCAN_KEY_SUBJECT ? &pattern->subject : &pattern->object;
+        *key = *key == OID_NONE ? OID_SHARED + (oid)spec->places : *key;
+    }
     if (spec->graph.kind == PLACE_SLOT) {
         pattern->graph = row[spec->graph.number];
         if (pattern->graph && !graphs_have(&spec->allowed, pattern->graph)) {
@@ -151,6 +156,15 @@ may_match(const struct scan *scan, const struct quad_oids *quad)
     return key_filter_may_have(scan->filter, scan->filters_subjects ? quad->subject : quad->object);
 }
 
+/* Whether the node that is parted by is another partition's too. */
+static inline bool
+is_shared(const struct scan *scan, const struct quad_oids *quad)
+{
+    const struct scan_spec *spec = &scan->spec;
+    return spec->key != SCAN_KEY_NONE && spec->shared &&
+           oid_set_has(spec->shared, spec->key == SCAN_KEY_SUBJECT ? quad->subject : quad->object);
+}
+
 /* Whether the quad makes a row, but for variables that stand twice in the pattern. */
 static inline enum status
 passes(struct scan *scan, const struct quad_oids *quad, const struct quad_oids *next, bool *passes,
@@ -162,7 +176,7 @@ passes(struct scan *scan, const struct quad_oids *quad, const struct quad_oids *
     *passes = false;
     if ((spec->any_predicate &&
          quad->predicate != run->constants[spec->pattern.predicate.number]) ||
-        (scan->filter && !may_match(scan, quad))) {
+        is_shared(scan, quad) || (scan->filter && !may_match(scan, quad))) {
         return STATUS_OK;
     }
     TRY(doubles_find(&scan->doubles, quad, next, scan->graph, &doubled, why));

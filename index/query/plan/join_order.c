@@ -105,6 +105,15 @@ fill_spec(const struct planner *planner, const struct pattern *pattern, struct s
                                .order = ORDER_COUNT,
                                .weight = planner->weighted ? planner->weight : NUMBER_NONE,
                                .needed = planner->needed};
+    if (planner->key != NUMBER_NONE) {
+        const bool subject =
+            pattern->subject.kind == PLACE_SLOT && pattern->subject.number == planner->key;
+        const bool object =
+            pattern->object.kind == PLACE_SLOT && pattern->object.number == planner->key;
+        spec->key = subject ? SCAN_KEY_SUBJECT : object ? SCAN_KEY_OBJECT : SCAN_KEY_NONE;
+        spec->shared = planner->shared;
+        spec->places = planner->places;
+    }
 }
 
 /* The rows so far, as far as orders go. */
@@ -338,8 +347,8 @@ plan_counts(struct planner *planner, const struct pattern *pattern, struct opera
                                    .object = plan_constant(run, pattern->object)};
     enum triple_place by;
     uint32_t slot;
-    if (!planner->weighted || !run->source->count_triples || pattern->path ||
-        planner->graph.kind == PLACE_SLOT || planner->graphs.kind != GRAPHS_ALL ||
+    if (!planner->weighted || planner->key != NUMBER_NONE || !run->source->count_triples ||
+        pattern->path || planner->graph.kind == PLACE_SLOT || planner->graphs.kind != GRAPHS_ALL ||
         quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL || quad.object >= OID_LOCAL ||
         !counted_place(planner, pattern, &by, &slot)) {
         return STATUS_OK;

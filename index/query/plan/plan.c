@@ -184,10 +184,9 @@ plan_extend(struct planner *planner, const struct algebra *node, struct operator
                     "%zu expressions", count);
 }
 
-/* COUNT of a variable that every row has is COUNT of the rows, and needs no values. NULL: no
- * memory. */
-static const struct algebra *
-count_rows(struct planner *planner, const struct algebra *group)
+/* COUNT of a variable that every row has is COUNT of the rows, and needs no values. */
+const struct algebra *
+plan_count_rows(struct planner *planner, const struct algebra *group)
 {
     struct arena *arena = &planner->run->arena;
     struct algebra *copy = arena_alloc(arena, sizeof *copy);
@@ -223,7 +222,7 @@ plan_group(struct planner *planner, const struct algebra *node, struct operator*
     if (shared) {
         return STATUS_OK;
     }
-    node = count_rows(planner, node);
+    node = plan_count_rows(planner, node);
     if (!node) {
         return plan_too_large(planner);
     }
@@ -481,6 +480,7 @@ plan_query(struct run *run, bool notes, struct operator** root, struct reason *w
     struct planner planner = {.run = run,
                               .graphs = run->default_graphs,
                               .batch_rows = BATCH_ROWS,
+                              .key = NUMBER_NONE,
                               .notes = notes,
                               .why = why};
     struct known known;

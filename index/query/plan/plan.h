@@ -26,8 +26,13 @@ struct planner {
     struct slots needed; /* and equal are rows with the same values of these */
     bool in_loop;        /* within a loop over graphs */
     bool duplicates;     /* equal solutions need not be counted right */
-    bool notes;          /* for explaining */
-    bool apart;          /* what a partition evaluates: it has no partitions */
+    /* Rows that bind this slot to nodes of one partition only (shared is set), or of several
+     * (client's side); NUMBER_NONE: all. */
+    uint32_t key;
+    enum key_places places;
+    const struct oid_set *shared;
+    bool notes; /* for explaining */
+    bool apart; /* what a partition evaluates: it has no partitions */
     struct reason *why;
 };
 
@@ -107,6 +112,8 @@ bool plan_is_safe(const struct planner *planner, const struct algebra *node,
                   const struct known *known);
 /* The planner for a node above which `more` is mentioned besides. */
 struct planner plan_needing(const struct planner *planner, const struct slots *more);
+/* The group with COUNT of the rows in place of COUNT of what each has; NULL: no memory. */
+const struct algebra *plan_count_rows(struct planner *planner, const struct algebra *group);
 /* That for a node whose rows come one by one. */
 struct planner plan_unweighted(const struct planner *planner);
 /* Lets rows below the group stand for several, where it can count them. */

@@ -224,12 +224,31 @@ share_kind_of(const struct query *query, const struct algebra *node)
 }
 
 bool
+share_is_steady(const struct query *query, const struct algebra *node)
+{
+    return are_steady(query, node, false);
+}
+
+bool
+share_searches(const struct query *query, const struct algebra *node)
+{
+    return has_search(query, node);
+}
+
+bool
 share_orders(const struct query *query, const struct algebra *order)
 {
     return are_steady(query, order, false);
 }
 
 /* ---- aggregates ---- */
+
+bool
+share_chooses(const struct aggregate *aggregate)
+{
+    return aggregate->kind == AGGREGATE_MIN || aggregate->kind == AGGREGATE_MAX ||
+           aggregate->kind == AGGREGATE_SAMPLE;
+}
 
 enum share_grouping
 share_grouping_of(const struct query *query, const struct algebra *group)
@@ -239,8 +258,7 @@ share_grouping_of(const struct query *query, const struct algebra *group)
     bool parts = kind >= SHARE_DUPLICATES, values = kind >= SHARE_DUPLICATES;
     for (size_t i = 0; i < group->aggregate_count; i++) {
         const struct aggregate *aggregate = &group->aggregates[i];
-        const bool chooses = aggregate->kind == AGGREGATE_MIN || aggregate->kind == AGGREGATE_MAX ||
-                             aggregate->kind == AGGREGATE_SAMPLE;
+        const bool chooses = share_chooses(aggregate);
         parts = parts && aggregate->kind != AGGREGATE_GROUP_CONCAT &&
                 (chooses || (kind == SHARE_BAG && !aggregate->distinct));
         values = values && aggregate->argument && (chooses || aggregate->distinct);
@@ -286,7 +304,7 @@ share_parts(struct arena *arena, const struct algebra *group, uint32_t hidden)
     for (size_t i = 0; i < group->aggregate_count; i++) {
         const struct aggregate *aggregate = &group->aggregates[i];
         *part = *aggregate;
-        part->distinct = false; /* of MIN, MAX and SAMPLE, to which it is the same */
+        part->distinct = aggregate->distinct && !share_chooses(aggregate); /* the same to those */
         part++->slot = hidden++;
         if (aggregate->kind == AGGREGATE_AVG) {
             part[-1].kind = AGGREGATE_SUM;

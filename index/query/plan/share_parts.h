@@ -25,6 +25,27 @@ enum share_kind { SHARE_NOT, SHARE_CONSTANT, SHARE_DUPLICATES, SHARE_SET, SHARE_
 
 enum share_kind share_kind_of(const struct query *query, const struct algebra *node);
 
+/* A variable by whose nodes a part can be parted: evaluated by each partition for the nodes that no
+ * other has at those places, it gives the solutions with these, as often as they are. */
+struct share_split {
+    uint32_t slot;
+    enum key_places places;
+};
+/* False: there is none. Of a GROUP: its parts, for any keys. */
+bool share_split_of(const struct query *query, const struct algebra *node,
+                    struct share_split *split);
+bool share_split_group(const struct query *query, const struct algebra *group,
+                       struct share_split *split);
+/* Whether the slot is one; the places become those that it needs. */
+bool share_splits_by(const struct query *query, const struct algebra *node,
+                     struct share_split *split);
+/* Whether the node's own expressions mean the same in every partition. */
+bool share_is_steady(const struct query *query, const struct algebra *node);
+/* Whether the aggregate is one of the values, so that it does not matter how often these come. */
+bool share_chooses(const struct aggregate *aggregate);
+/* Whether the patterns search for words. */
+bool share_searches(const struct query *query, const struct algebra *node);
+
 /* The number of a node, NUMBER_NONE for one that is not of the query's tree; and back, NULL. */
 uint32_t share_number(const struct query *query, const struct algebra *node);
 const struct algebra *share_node(const struct query *query, uint32_t number);
