@@ -321,8 +321,8 @@ split_parts(struct planner *planner, struct asking *asking, enum share_grouping 
     struct share_split split;
     *splits = false;
     if (!share_split_group(planner->run->query, group, &split) ||
-        (is_bare(group->left) && grouping == SHARE_GROUP_NOT &&
-         !share_splits_by(planner->run->query, group, &split))) {
+        (is_bare(group->left) && (grouping == SHARE_GROUP_VALUES ||
+                                  !share_splits_by(planner->run->query, group, &split)))) {
         return STATUS_OK;
     }
     asking->split = split;
