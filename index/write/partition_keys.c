@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/codec.h"
 #include "base/memory.h"
@@ -254,13 +255,31 @@ put(const struct partition *partition, const struct keys_request *request, struc
     return full ? status_fail(why, STATUS_LIMIT, "there are too many nodes") : STATUS_OK;
 }
 
+/* Another one that asks may be reading all quads. */
+static enum status
+wait_turn(struct partition_keys *keys, const struct keys_request *request, struct reason *why)
+{
+    enum { STEP_NS = 20 * 1000 * 1000, SECOND_NS = 1000 * 1000 * 1000 };
+    for (;;) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += STEP_NS;
+        until.tv_sec += until.tv_nsec / SECOND_NS;
+        until.tv_nsec %= SECOND_NS;
+        if (pthread_mutex_timedlock(&keys->asking, &until) == 0) {
+            return STATUS_OK;
+        }
+        TRY(request->check(request->check_context, why));
+    }
+}
+
 enum status
 partition_keys_read(struct partition *partition, const struct keys_request *request,
                     struct buf *out, struct reason *why)
 {
     struct partition_keys *keys = partition->keys;
     const struct key_log *log = &keys->logs[request->places];
-    pthread_mutex_lock(&keys->asking);
+    TRY(wait_turn(keys, request, why));
     pthread_mutex_lock(&keys->mutex);
     const bool begun = log->begun;
     pthread_mutex_unlock(&keys->mutex);

@@ -102,6 +102,27 @@ said 0 DELETE
 counted 150001 1
 said 20 DELETE
 counted 150000 0
+# Joins by a subject, which partitions evaluate for the subjects that one of them has alone: of three
+# subjects of one document others have quads too, one of them in several documents.
+others() { # verb
+    run update "$1 DATA { $(for d in 3 4 5 6 7 8; do
+        echo "GRAPH <http://h.example/$d> { <http://h.example/1#1> <urn:q> 1 . <http://h.example/1#$((d / 4 * 5 + 1))> <urn:q> $d }"
+    done) }"
+}
+joined() { # rows of the OPTIONAL that have something, subjects that have, rows of the join
+    asked "SELECT (COUNT(?u) AS ?n) { ?s <http://p.example/1> ?t OPTIONAL { ?s <urn:q> ?u } }" "$1"
+    asked "SELECT (COUNT(*) AS ?n) { ?s <http://p.example/1> ?t OPTIONAL { ?s <urn:q> ?u } }" "$((30000 - $2 + $1))"
+    asked "SELECT (COUNT(*) AS ?n) { ?s <http://p.example/1> ?t MINUS { ?s <urn:q> ?u } }" "$((30000 - $2))"
+    asked "SELECT (COUNT(DISTINCT ?s) AS ?n) { ?s <http://p.example/1> ?t ; ?p ?u }" 30000
+    asked "SELECT (COUNT(*) AS ?n) { ?s <http://p.example/1> ?t ; ?p ?u }" "$((30000 + $1))"
+}
+joined 0 0
+others INSERT
+joined 7 3
+others DELETE
+joined 0 0
+run query --explain 'SELECT (COUNT(*) AS ?n) { ?s <http://p.example/1> ?t ; ?p ?u }'
+grep -q 'of nodes of one partition' "$work/out" || fail "a join by a subject is not parted: $(cat "$work/out")"
 whole 'at first'
 kill -STOP "$(index 2)"
 missing 'stopped'

@@ -166,6 +166,115 @@ test_groups(void **state)
     }
 }
 
+/* A variable that each pattern mentions; it must be a subject, since objects may be literals. */
+static void
+test_joins_are_parted_by_a_node(void **state)
+{
+    enum { NOT = -1 };
+    static const struct {
+        const char *pattern, *slot;
+        int places;
+    } cases[] = {
+        {"{ ?s <p> ?x ; <q> ?y }", "s", KEYS_SUBJECTS},
+        {"{ ?s <p> ?x ; ?q ?y FILTER(?x > ?y) BIND(STR(?x) AS ?z) }", "s", KEYS_SUBJECTS},
+        {"{ ?s <p> ?x . ?x <q> ?y }", "x", KEYS_NODES},
+        {"{ ?s <p> ?x . ?x <q> ?s }", "s", KEYS_NODES},
+        {"{ ?s <p> ?x ; <q> ?y OPTIONAL { ?s <r> ?z } }", "s", KEYS_SUBJECTS},
+        {"{ ?s <p> ?x MINUS { ?s <r> ?z ; <t> ?u } }", "s", KEYS_SUBJECTS},
+        {"{ { ?s <p> ?x } UNION { ?s <q> ?x } }", "s", KEYS_SUBJECTS},
+        {"{ VALUES ?x { 1 2 } ?s <p> ?x ; <q> ?y }", "s", KEYS_SUBJECTS},
+        {"{ ?s <p> ?x ; <q> ?y } ORDER BY ?x", NULL, NOT},
+        {"{ { SELECT ?s { ?s <p> ?x } GROUP BY ?s } ?s <q> ?y }", NULL, NOT},
+        {"{ { SELECT DISTINCT ?s ?x { ?s <p> ?x } } ?s <q> ?y }", NULL, NOT},
+        {"{ { SELECT DISTINCT ?x { ?s <p> ?x } } ?x <q> ?y }", NULL, NOT},
+        {"{ ?s <p> ?x . ?t <q> ?x }", NULL, NOT},
+        {"{ ?s <p> ?x . ?x <q> ?y . ?y <r> ?z }", NULL, NOT},
+        {"{ ?s <p> ?x OPTIONAL { ?x <q> ?y } }", NULL, NOT},
+        {"{ ?s <p> ?x MINUS { ?t <q> ?x } }", NULL, NOT},
+        {"{ { ?s <p> ?x } UNION { ?t <q> ?x } }", NULL, NOT},
+        {"{ VALUES ?s { <a> } OPTIONAL { ?s <p> ?x } }", NULL, NOT},
+        {"{ ?s <p> ?x ; <q>+ ?y }", NULL, NOT},
+        {"{ ?s <p> ?x ; <q> ?y FILTER(RAND() > 0.5) }", NULL, NOT},
+        {"{ ?s <p> ?x ; <q> ?y FILTER EXISTS { ?s <r> ?z } }", NULL, NOT},
+        {"{ ?s <p> ?x ; <q> ?y . ?y q:matches 'word' }", NULL, NOT},
+        {"{ GRAPH ?g { ?s <p> ?x ; <q> ?y } }", NULL, NOT},
+        {"{ { SELECT ?s { ?s <p> ?x } LIMIT 3 } ?s <q> ?y }", NULL, NOT},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct query *query = prepare("SELECT * ", cases[i].pattern);
+        const struct algebra *node = query->algebra;
+        struct share_split split;
+        node = node->kind == ALGEBRA_PROJECT ? node->left : node;
+        const bool splits = share_split_of(query, node, &split);
+        if (splits != (cases[i].places != NOT)) {
+            fail_msg("%s is %sparted", cases[i].pattern, splits ? "" : "not ");
+        }
+        if (splits) {
+            assert_true(slice_is(query->slot_names[split.slot], cases[i].slot));
+            assert_int_equal(split.places, cases[i].places);
+        }
+        query_free(query);
+    }
+}
+
+/* What stands above a join is the partitions' too where it keeps the variable. */
+static void
+test_selections_are_parted_by_what_they_keep(void **state)
+{
+    static const struct {
+        const char *query;
+        bool parted;
+    } cases[] = {
+        {"?s ?x { ?s <p> ?x ; <q> ?y }", true},
+        {"?x { ?s <p> ?x ; <q> ?y }", false},
+        {"DISTINCT ?s ?x { ?s <p> ?x ; <q> ?y }", true},
+        {"DISTINCT ?x { ?s <p> ?x ; <q> ?y }", false},
+        {"?s (COUNT(*) AS ?n) { ?s <p> ?x ; <q> ?y } GROUP BY ?s", true},
+        {"?x (COUNT(*) AS ?n) { ?s <p> ?x ; <q> ?y } GROUP BY ?x", false},
+        {"?s ?x { ?s <p> ?x ; <q> ?y } LIMIT 5", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct query *query = prepare("SELECT ", cases[i].query);
+        struct share_split split;
+        if (share_split_of(query, query->algebra, &split) != cases[i].parted) {
+            fail_msg("%s is %sparted", cases[i].query, cases[i].parted ? "not " : "");
+        }
+        query_free(query);
+    }
+}
+
+/* Parts of aggregates add up when each value counts in one partition. */
+static void
+test_groups_are_parted_by_a_node(void **state)
+{
+    static const struct {
+        const char *query;
+        bool parted;
+    } cases[] = {
+        {"(COUNT(*) AS ?n) { ?s <p> ?x ; <q> ?y }", true},
+        {"?x (AVG(?y) AS ?n) { ?s <p> ?x ; <q> ?y } GROUP BY ?x", true},
+        {"(COUNT(DISTINCT ?s) AS ?n) { ?s <p> ?x ; <q> ?y }", true},
+        {"(MAX(DISTINCT ?x) AS ?n) { ?s <p> ?x ; <q> ?y }", true},
+        {"?s (COUNT(DISTINCT ?x) AS ?n) { ?s <p> ?x ; <q> ?y } GROUP BY ?s", true},
+        {"(COUNT(DISTINCT ?x) AS ?n) { ?s <p> ?x ; <q> ?y }", false},
+        {"(GROUP_CONCAT(?x) AS ?n) { ?s <p> ?x ; <q> ?y }", false},
+        {"(SUM(RAND()) AS ?n) { ?s <p> ?x ; <q> ?y }", false},
+        {"(COUNT(*) AS ?n) { ?s <p> ?x . ?t <q> ?x }", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct query *query = prepare("SELECT ", cases[i].query);
+        struct share_split split;
+        if (share_split_group(query, find(query->algebra, ALGEBRA_GROUP), &split) !=
+            cases[i].parted) {
+            fail_msg("%s is %sparted", cases[i].query, cases[i].parted ? "not " : "");
+        }
+        query_free(query);
+    }
+}
+
 static void
 test_numbers_name_nodes(void **state)
 {
@@ -190,6 +299,9 @@ main(void)
         cmocka_unit_test(test_a_graph_lies_whole_in_one_partition),
         cmocka_unit_test(test_a_triple_may_be_in_several),
         cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_joins_are_parted_by_a_node),
+        cmocka_unit_test(test_selections_are_parted_by_what_they_keep),
+        cmocka_unit_test(test_groups_are_parted_by_a_node),
         cmocka_unit_test(test_numbers_name_nodes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) + federation_searches_run();
