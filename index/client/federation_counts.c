@@ -1,5 +1,5 @@
 /* Different triples counted over all partitions: the sum of what each counts, less the triples that
- * several have. PROTOCOL.md, "Counts of triples", says how those are found. */
+ * several have. SEVERAL.md, "Counts of triples", says how those are found. */
 #include "index/client/federation_counts.h"
 
 #include <stdlib.h>

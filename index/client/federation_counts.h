@@ -1,4 +1,4 @@
-/* Counting triples over all partitions (PROTOCOL.md, "Counts of triples"): what its parts share.
+/* Counting triples over all partitions (SEVERAL.md, "Counts of triples"): what its parts share.
  * The sum of what each partition counts (federation_counts.c), less the triples that several have
  * (federation_repeated.c), which are kept for the next time (federation_repeated_cache.c). */
 #ifndef INDEX_CLIENT_FEDERATION_COUNTS_H

@@ -1,5 +1,5 @@
 /* Which nodes several partitions have: the logs of all partitions' nodes are merged by their hashes
- * (PROTOCOL.md, "Keys of several partitions"). What was read is kept by the client and only read
+ * (SEVERAL.md, "Keys of several partitions"). What was read is kept by the client and only read
  * on, since logs only grow. */
 #include <stdlib.h>
 #include <string.h>

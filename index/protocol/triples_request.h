@@ -1,4 +1,4 @@
-/* The request of the stream TRIPLES: PROTOCOL.md, "Counts of triples". */
+/* The request of the stream TRIPLES: SEVERAL.md, "Counts of triples". */
 #ifndef INDEX_PROTOCOL_TRIPLES_REQUEST_H
 #define INDEX_PROTOCOL_TRIPLES_REQUEST_H
 

@@ -1,4 +1,4 @@
-/* The stream KEYS, and the lists of keys in other requests: PROTOCOL.md, "Keys of several
+/* The stream KEYS, and the lists of keys in other requests: SEVERAL.md, "Keys of several
  * partitions". */
 #ifndef INDEX_SERVE_ANSWER_KEYS_H
 #define INDEX_SERVE_ANSWER_KEYS_H

@@ -1,5 +1,5 @@
 /* The stream TRIPLES: how many triples of a pattern there are, and which of them other partitions
- * may have as well. PROTOCOL.md, "Counts of triples". */
+ * may have as well. SEVERAL.md, "Counts of triples". */
 #ifndef INDEX_SERVE_ANSWER_TRIPLES_H
 #define INDEX_SERVE_ANSWER_TRIPLES_H
 

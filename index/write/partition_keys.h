@@ -1,4 +1,4 @@
-/* The nodes of a partition, so that others can tell which of them they have too (PROTOCOL.md, "Keys
+/* The nodes of a partition, so that others can tell which of them they have too (SEVERAL.md, "Keys
  * of several partitions"). A partition logs each node once, in the order in which it came, from the
  * first asking on: until it is closed the log only grows, so a place in it is a name for the node.
  * What was removed stays. Any thread may ask. */
