@@ -69,7 +69,8 @@ struct share_request {
     uint64_t most;   /* rows that are wanted of each partition; UINT64_MAX: all */
     uint64_t now_ms; /* of NOW() */
     size_t columns;  /* of a row */
-    /* parted: only solutions that bind the slot `key` to a node that no other partition has there. */
+    /* parted: only solutions that bind the slot `key` to a node that no other partition has there.
+     */
     bool parted;
     uint32_t key;
     enum key_places places;
