@@ -133,7 +133,7 @@ put_stream(enum index_stream stream, struct buf *out)
     case INDEX_STREAM_SHARE:
         codec_put_u64(out, 78);
         codec_put_u8(out, INDEX_ROWS_BEGIN);
-        share_request_put(out, &share, 1000);
+        share_request_put(out, &share, SLICE(""), 1000);
         break;
     case INDEX_STREAM_FIND:
         codec_put_u8(out, INDEX_FIND_PATTERNS);
@@ -157,6 +157,13 @@ put_stream(enum index_stream stream, struct buf *out)
         break;
     case INDEX_STREAM_LAST_CHANGE:
         codec_put_slice(out, SLICE("a:none"));
+        break;
+    case INDEX_STREAM_KEYS:
+        codec_put_u64(out, 80);
+        codec_put_u8(out, INDEX_ROWS_BEGIN);
+        codec_put_u8(out, KEYS_NODES);
+        codec_put_u64(out, 1);
+        codec_put_varint(out, 1);
         break;
     }
 }
@@ -196,7 +203,7 @@ static void
 cut_streams_are_refused(void **state)
 {
     (void)state;
-    for (int stream = INDEX_STREAM_QUERY; stream <= INDEX_STREAM_LAST_CHANGE; stream++) {
+    for (int stream = INDEX_STREAM_QUERY; stream <= INDEX_STREAM_KEYS; stream++) {
         /* The list of DESCRIBE's resources goes to the end. */
         const bool may_be_less = stream == INDEX_STREAM_DESCRIBE;
         buf_reset(&request);
@@ -207,7 +214,7 @@ cut_streams_are_refused(void **state)
     codec_put_u8(&request, 0);
     asks(INDEX_VERB_OPEN, STATUS_PROTOCOL, "malformed");
     buf_reset(&request);
-    codec_put_u8(&request, INDEX_STREAM_LAST_CHANGE + 1);
+    codec_put_u8(&request, INDEX_STREAM_KEYS + 1);
     asks(INDEX_VERB_OPEN, STATUS_PROTOCOL, "malformed");
     /* More graphs than the request can hold; an answer that is none. */
     buf_reset(&request);
