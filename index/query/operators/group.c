@@ -24,7 +24,8 @@ struct group {
     size_t columns;
     uint32_t weight; /* column of how many rows a row stands for, NUMBER_NONE */
     struct accumulator *accumulators;
-    size_t room; /* groups that have them */
+    size_t room;   /* groups that have them */
+    size_t latest; /* group that a row was added to */
     oid *key, *wide;
     size_t given;
     bool done;
@@ -263,6 +264,30 @@ weight_of(const struct group *group, const struct aggregate *aggregate, const oi
                : 1;
 }
 
+/* That of the key, which often is that of the row before. */
+static enum status
+find_group(struct group *group, size_t *number, struct reason *why)
+{
+    const size_t keys = group->algebra->key_count;
+    if (group->latest < group->groups.count) {
+        const oid *latest = row_table_row(&group->groups, group->latest);
+        size_t i = 0;
+        while (i < keys && latest[i] == group->key[i]) {
+            i++;
+        }
+        if (i == keys) {
+            *number = group->latest;
+            return STATUS_OK;
+        }
+    }
+    *number = row_table_find(&group->groups, group->key);
+    if (*number == SIZE_MAX) {
+        TRY(add_group(group, number, why));
+    }
+    group->latest = *number;
+    return STATUS_OK;
+}
+
 static enum status
 add_row(struct group *group, const oid *row, struct reason *why)
 {
@@ -278,10 +303,7 @@ add_row(struct group *group, const oid *row, struct reason *why)
         group->key[i] =
             key->expression ? expression_id(evaluation, key->expression, row) : row[key->slot];
     }
-    number = row_table_find(&group->groups, group->key);
-    if (number == SIZE_MAX) {
-        TRY(add_group(group, &number, why));
-    }
+    TRY(find_group(group, &number, why));
     for (size_t i = 0; i < algebra->aggregate_count; i++) {
         const struct aggregate *aggregate = &algebra->aggregates[i];
         const struct expression *argument = aggregate->argument;
