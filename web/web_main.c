@@ -42,13 +42,20 @@ static const struct program program = {
                 "quadrille-web --dir crawl --set web.listen=127.0.0.1:0",
 };
 
+/* web= of this node; NULL: it has none, as whoever serves the shares of a cluster. */
+static const char *
+own_url(const struct cluster *cluster)
+{
+    return cluster_is_client(cluster) ? NULL : cluster_node(cluster, cluster_self(cluster))->web;
+}
+
 /* web.listen; or, when that is as it came, HOST:PORT of this node's web= URL. */
 static void
 listen_address(const struct opt_set *options, const struct cluster *cluster, char *listen)
 {
     bool changed;
     const char *given = opt_text(options, "web.listen", &changed);
-    const char *url = cluster_node(cluster, cluster_self(cluster))->web;
+    const char *url = own_url(cluster);
     snprintf(listen, LISTEN_BYTES, "%s", given);
     if (changed || url == NULL) {
         return;
@@ -101,21 +108,21 @@ serve(struct web_service *service, const char *listen, const sigset_t *set, int 
     const struct opt_set *set_options = service->options;
     const struct cluster *cluster = service->cluster;
     const char *nodes[2 * CLUSTER_NODES_MAXIMUM + 1];
-    const struct web_server_options options = {
-        .listen = listen,
-        .places = {.connections = CONNECTIONS,
-                   .of_address = OF_ADDRESS,
-                   .of_nodes = OF_NODES,
-                   .request_ms = REQUEST_MS,
-                   .reply_rate = REPLY_RATE},
-        .nodes = other_nodes(cluster, nodes),
-        .hosts = opt_string(set_options, "web.hosts"),
-        .own_url = cluster_node(cluster, cluster_self(cluster))->web,
-        .idle_seconds = IDLE_SECONDS,
-        .allow_origin = opt_string(set_options, "web.allow_origin"),
-        .routes = web_routes,
-        .problem_page = html_problem,
-        .service = service};
+    const struct web_server_options options = {.listen = listen,
+                                               .places = {.connections = CONNECTIONS,
+                                                          .of_address = OF_ADDRESS,
+                                                          .of_nodes = OF_NODES,
+                                                          .request_ms = REQUEST_MS,
+                                                          .reply_rate = REPLY_RATE},
+                                               .nodes = other_nodes(cluster, nodes),
+                                               .hosts = opt_string(set_options, "web.hosts"),
+                                               .own_url = own_url(cluster),
+                                               .idle_seconds = IDLE_SECONDS,
+                                               .allow_origin =
+                                                   opt_string(set_options, "web.allow_origin"),
+                                               .routes = web_routes,
+                                               .problem_page = html_problem,
+                                               .service = service};
     struct web_server *server = NULL;
     const int claim = web_address_claim(service->directory);
     if (listen[0] != 0) {

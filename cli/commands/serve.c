@@ -189,7 +189,7 @@ run(struct serving *serving, const sigset_t *signals, struct reason *why)
 int
 command_serve(int argc, char **argv)
 {
-    struct cli_common common = {0};
+    struct cli_common common = {.takes_root = true};
     struct serving serving = {.lock = -1, .ready = -1};
     const struct flag flags[] = {CLI_COMMON_FLAGS(common), {0}};
     const struct program program = {
@@ -200,7 +200,8 @@ command_serve(int argc, char **argv)
             "Runs what a crawl that is over needs to be searched and queried, index, metadata "
             "store and queue, and the web service in front of them; prints its address, and ends "
             "all of them on Ctrl-C or SIGTERM. Nothing is fetched. Where a crawl or `quadrille up` "
-            "serves DIR already, it prints that address and returns.\n\n"
+            "serves DIR already, it prints that address and returns. Of a cluster (--dir ROOT) it "
+            "runs the web service only, for all shares, on any machine.\n\n"
             "The address is web.listen (127.0.0.1:8033). When something else listens there, the "
             "exit status is 111; --set web.listen=127.0.0.1:0 takes a free port.",
         .examples = "quadrille serve --dir DIR\n"

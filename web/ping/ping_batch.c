@@ -1,6 +1,7 @@
 /* The URLs of one ping. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/digest.h"
 #include "base/memory.h"
@@ -10,7 +11,24 @@
 #include "web/ping/indexnow.h"
 #include "web/ping/ping.h"
 
-enum { REFUSED_TOLD = 100, SCOPE_MS = 1000, PROVED_TIMES = 10 };
+enum { REFUSED_TOLD = 100, SCOPE_MS = 1000, PROVED_TIMES = 10, FOLDER_BYTES = 4096 };
+
+/* Of a cluster each share has the same rules. */
+static enum status
+open_scope(struct web_ping *ping, struct reason *why)
+{
+    const struct web_service *service = ping->service;
+    if (!cluster_is_client(service->cluster)) {
+        return scope_open(&ping->scope, service->options, service->directory, why);
+    }
+    const char *share = strrchr(cluster_node(service->cluster, 0)->name, '-');
+    struct buf folder;
+    buf_init(&folder, FOLDER_BYTES);
+    buf_printf(&folder, "%s/shares/%s", service->directory, share != NULL ? share + 1 : "");
+    const enum status status = scope_open(&ping->scope, service->options, folder.data, why);
+    buf_release(&folder);
+    return status;
+}
 
 /* With the lock. */
 static enum status
@@ -23,7 +41,7 @@ look_at_scope(struct web_ping *ping, struct reason *why)
         ping->rules_open = true;
     }
     if (ping->scope == NULL) {
-        TRY(scope_open(&ping->scope, service->options, service->directory, why));
+        TRY(open_scope(ping, why));
     } else if (ping->refreshed_ms + SCOPE_MS < now_ms) {
         scope_refresh(ping->scope);
         ping->refreshed_ms = now_ms;

@@ -17,14 +17,12 @@ enum {
 };
 
 static enum status
-open_queue(struct web_service *service, struct queue_client **queue, struct reason *why)
+open_queue(struct web_service *service, size_t node, struct queue_client **queue,
+           struct reason *why)
 {
-    const size_t self = cluster_self(service->cluster);
     TRY(web_check_part(service, "queue", why));
     const struct queue_client_options options = {
-        .endpoint = service->queues.endpoints[self == CLUSTER_CLIENT ? 0 : self],
-        .name = "web",
-        .keys = service->queues.keys};
+        .endpoint = service->queues.endpoints[node], .name = "web", .keys = service->queues.keys};
     return queue_client_open(queue, &options, why);
 }
 
@@ -47,15 +45,53 @@ put_and_wait(struct queue_client *queue, const struct job *jobs, size_t n, struc
     return status == STATUS_FULL ? STATUS_AGAIN : status;
 }
 
-enum status
-ping_put_jobs(struct web_service *service, const struct job *jobs, size_t n, struct reason *why)
+static enum status
+put_to(struct web_service *service, size_t node, const struct job *jobs, size_t n,
+       struct reason *why)
 {
     struct queue_client *queue;
     struct outcome outcome = {0}; /* closing the client gives it when the queue has not */
-    TRY(open_queue(service, &queue, why));
+    TRY(open_queue(service, node, &queue, why));
     const enum status status = put_and_wait(queue, jobs, n, &outcome, why);
     queue_client_close(queue);
     return status;
+}
+
+/* To the shares that have the hosts, which a receipt asks: no outbox of ours brings them there. One
+ * that does not answer fails the ping, of which others may have their part then; told again, these
+ * have nothing to do. */
+static enum status
+put_to_owners(struct web_service *service, const struct job *jobs, size_t n, struct reason *why)
+{
+    const struct cluster *cluster = service->cluster;
+    enum status status = STATUS_OK;
+    struct job *part = memory_zero(n, sizeof *part);
+    size_t *owners = memory_zero(n, sizeof *owners);
+    for (size_t i = 0; i < n; i++) {
+        owners[i] = cluster_owner(cluster, STAGE_FETCH, jobs[i].uri);
+    }
+    for (size_t node = 0; node < cluster_node_count(cluster) && status == STATUS_OK; node++) {
+        size_t count = 0;
+        for (size_t i = 0; i < n; i++) {
+            if (owners[i] == node) {
+                part[count++] = jobs[i];
+            }
+        }
+        if (count > 0) {
+            status = put_to(service, node, part, count, why);
+        }
+    }
+    free(part);
+    free(owners);
+    return status;
+}
+
+enum status
+ping_put_jobs(struct web_service *service, const struct job *jobs, size_t n, struct reason *why)
+{
+    return cluster_is_client(service->cluster)
+               ? put_to_owners(service, jobs, n, why)
+               : put_to(service, cluster_self(service->cluster), jobs, n, why);
 }
 
 enum status
