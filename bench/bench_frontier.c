@@ -195,7 +195,8 @@ reserve_and_end(struct bench *bench)
     submit(bench, QUEUE_RESERVE, buf_slice(request), true);
     work(bench);
     struct codec_reader reader = codec_reader_of(buf_slice(&bench->answer));
-    (void)codec_get_varint(&reader);
+    (void)codec_get_varint(&reader); /* lease_ms */
+    (void)codec_get_varint(&reader); /* the scope in force */
     const uint32_t n = codec_get_u32(&reader);
     struct buf *completions = &bench->payloads[1];
     buf_reset(completions);
