@@ -409,6 +409,79 @@ what_a_worker_says_is_checked(void **state)
     buf_release(&answer.reply);
 }
 
+#define VOID "http://rdfs.org/ns/void#"
+#define TYPE "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+
+/* Those in RDF, of a page that was transformed. */
+static void
+descriptions_by_rdf_come_as_they_are_read(void **state)
+{
+    static const struct {
+        const char *quads, *problem;
+    } cases[] = {
+        {"<http://a.example/d> " TYPE " <" VOID "Dataset> .\n"
+         "<http://a.example/d> <" VOID "dataDump> <http://a.example/d.nt> .\n",
+         NULL},
+        {"<http://a.example/d> " TYPE " <" VOID "Dataset> .\n",
+         "it offers neither dumps nor endpoints"},
+        {"<http://a.example/d> <http://a.example/p> \"o\" .\n", "it does not speak of datasets"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct description description;
+        struct answer answer;
+        struct arena arena;
+        const struct parser_request request = {.verb = PARSER_DESCRIPTION,
+                                               .uri = SITEMAP_URI,
+                                               .rdf = true,
+                                               .bytes = slice_string(cases[i].quads)};
+        ask(&request, &answer);
+        arena_init(&arena, 1 << 20);
+        if (cases[i].problem == NULL) {
+            assert_int_equal(answer.status, STATUS_OK);
+            assert_true(parsed_description_decode(buf_slice(&answer.reply), SITEMAP_URI, &arena,
+                                                  &description));
+            assert_true(description.rdf);
+            assert_int_equal(description.dataset_count, 1);
+            assert_int_equal(description.datasets[0].access_count, 1);
+            assert_true(slice_is(description.datasets[0].accesses[0].uri, "http://a.example/d.nt"));
+        } else {
+            assert_int_equal(answer.status, STATUS_BAD_INPUT);
+            assert_string_equal(answer.why, cases[i].problem);
+            assert_int_equal(answer.reply.length, 0);
+        }
+        arena_release(&arena);
+        buf_release(&answer.reply);
+    }
+}
+
+/* A worker does nothing with fields that are cut or too many, and knows no other requests. */
+static void
+malformed_requests_are_refused(void **state)
+{
+    static const struct slice requests[] = {
+        {"", 0},
+        {"\005ab", 3},
+        {"\000", 1},
+        {"\001\377", 2},
+        {"\014\000\000\000\000\000\000\000\000\000\000\000\000", 13},
+    };
+    (void)state;
+    for (uint8_t verb = 0; verb <= PARSER_PAGE + 1; verb++) {
+        for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+            struct reason why = {""};
+            struct buf reply;
+            bool died = true;
+            buf_init(&reply, 1 << 16);
+            assert_int_equal(worker_call(fetch_parser_pool(parser), SANDBOX_PARSER, verb,
+                                         &requests[i], 1, &reply, &died, &why),
+                             STATUS_PROTOCOL);
+            assert_false(died);
+            buf_release(&reply);
+        }
+    }
+}
+
 /* ---- endpoints ---- */
 
 static void
@@ -457,6 +530,8 @@ main(void)
         cmocka_unit_test(bombs_end_and_harm_no_other),
         cmocka_unit_test(only_so_much_is_decoded),
         cmocka_unit_test(descriptions_come_as_they_are_read),
+        cmocka_unit_test(descriptions_by_rdf_come_as_they_are_read),
+        cmocka_unit_test(malformed_requests_are_refused),
         cmocka_unit_test(sitemaps_that_describe_datasets_are_told),
         cmocka_unit_test(what_a_worker_says_is_checked),
         cmocka_unit_test(pages_of_endpoints_come_as_they_are_read),

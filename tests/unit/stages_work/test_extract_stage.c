@@ -14,6 +14,7 @@
 #include "datasets/execution.h"
 #include "index/client/index_client.h"
 #include "metastore/metastore_client.h"
+#include "stages/skeleton/services.h"
 #include "tests/unit/stages_work/stage_steps.h"
 
 #define PAGE "http://a.example/page"
@@ -689,6 +690,33 @@ indexes_and_stores_of_other_nodes_are_asked(void **state)
                  "scope:1:uhttp://a.example/499 lane  via  priority 128 flags 2 depth 0\ndone\n");
 }
 
+/* As the queue client has them: this node's own by its socket. */
+static void
+queues_of_all_nodes_are_found(void **state)
+{
+    struct cluster_services services;
+    struct reason why = {""};
+    char wanted[TEXT];
+    (void)state;
+    prepare("node there queue=tcp://127.0.0.2:7001 metastore=tcp://127.0.0.2:7002\n"
+            "node here queue=tcp://127.0.0.1:7001 metastore=tcp://127.0.0.1:7002 "
+            "index=tcp://127.0.0.1:7010\n"
+            "node last queue=tcp://127.0.0.3:7001 metastore=tcp://127.0.0.3:7002\n");
+    assert_int_equal(services_queues(steps.cluster, steps.directory, &services, &why), STATUS_OK);
+    assert_int_equal(services.count, 3);
+    assert_string_equal(services.endpoints[0], "tcp://127.0.0.2:7001");
+    snprintf(wanted, sizeof wanted, "ipc://%s/run/queue.sock", steps.directory);
+    assert_string_equal(services.endpoints[1], wanted);
+    assert_string_equal(services.endpoints[2], "tcp://127.0.0.3:7001");
+    cluster_services_release(&services);
+    assert_int_equal(services_metastores(steps.cluster, steps.directory, &services, &why),
+                     STATUS_OK);
+    snprintf(wanted, sizeof wanted, "ipc://%s/run/metastore.sock", steps.directory);
+    assert_string_equal(services.endpoints[1], wanted);
+    cluster_services_release(&services);
+    assert_int_equal(steps_open(&why), STATUS_OK);
+}
+
 static void
 a_store_that_cannot_be_opened_ends_the_stage(void **state)
 {
@@ -744,6 +772,7 @@ STAND_IN(int, main, (int argc, char **argv))
         CASE(the_scope_is_looked_at_now_and_then),
         CASE(own_indexes_and_stores_are_asked),
         cmocka_unit_test_teardown(indexes_and_stores_of_other_nodes_are_asked, tear_down),
+        cmocka_unit_test_teardown(queues_of_all_nodes_are_found, tear_down),
         cmocka_unit_test_teardown(a_store_that_cannot_be_opened_ends_the_stage, tear_down),
         cmocka_unit_test_teardown(a_node_without_an_address_of_its_index_is_named, tear_down),
     };
