@@ -23,6 +23,8 @@
 enum { LOST_MOST = 8 };
 static char folder[SCRATCH_SIZE];
 static ino_t lost[LOST_MOST];
+static int
+    lost_files[LOST_MOST]; /* kept open, so that no new file has the number of a removed one */
 static size_t lost_count;
 
 int
@@ -68,7 +70,11 @@ make_file(const char *name)
 static void
 lose(const char *name)
 {
+    char path[SCRATCH_SIZE + 64];
     assert_true(lost_count < LOST_MOST);
+    path_of(name, path);
+    lost_files[lost_count] = open(path, O_RDONLY | O_CLOEXEC);
+    assert_true(lost_files[lost_count] >= 0);
     lost[lost_count++] = number_of(name);
 }
 
@@ -94,6 +100,9 @@ remove_folder(void **state)
 {
     char command[SCRATCH_SIZE + 16];
     (void)state;
+    for (size_t i = 0; i < lost_count; i++) {
+        (void)close(lost_files[i]);
+    }
     (void)snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);
 }
