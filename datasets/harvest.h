@@ -1,5 +1,5 @@
 /* A dataset had from its SPARQL endpoint, page by page: what is asked, what the answers say, where
- * it stands. No I/O: stages/fetch/endpoint.c does that.
+ * it stands. No I/O: stages/fetch/datasets/endpoint.c does that.
  *
  *   count   SELECT (COUNT(*)): how many triples have a subject in the dataset's spaces
  *   page    CONSTRUCT of so many resources, in the order of their IRIs behind the last one; of

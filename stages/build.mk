@@ -11,10 +11,12 @@ stages_OBJECTS += $(addprefix stages/skeleton/,content.o document.o document_met
 PROGRAMS += quadrille-extract quadrille-fetch quadrille-detect quadrille-transform
 quadrille-transform_OBJECTS := stages/transform/transform_stage.o stages/transform/transform_document.o
 quadrille-detect_OBJECTS := stages/detect/detect_stage.o stages/transform/transform_document.o
-quadrille-fetch_OBJECTS := $(addprefix stages/fetch/,download.o dump_fetch.o endpoint.o fetch_stage.o host_line.o host_rest.o pace_reports.o page.o \
-	plan_decide.o plan_read.o queue_shares.o refused_sitemaps.o request_turn.o rules.o sitemap_entries.o sitemap_fetch.o \
-	sitemap_notes.o slice.o slow_hosts.o task_archive.o task_end.o task_jobs.o task_kind.o \
-	task_output.o visit.o visit_begin.o)
+quadrille-fetch_OBJECTS := $(addprefix stages/fetch/,fetch_stage.o page.o refused_sitemaps.o rules.o sitemap_entries.o \
+	sitemap_fetch.o visit_begin.o)
+quadrille-fetch_OBJECTS += $(addprefix stages/fetch/datasets/,dump_fetch.o endpoint.o plan_decide.o plan_read.o slice.o)
+quadrille-fetch_OBJECTS += $(addprefix stages/fetch/task/,download.o host_line.o host_rest.o pace_reports.o \
+	queue_shares.o request_turn.o sitemap_notes.o slow_hosts.o task_archive.o task_end.o task_jobs.o task_kind.o \
+	task_output.o visit.o)
 quadrille-extract_OBJECTS := stages/extract/extract_stage.o stages/extract/scope_sweep.o
 # Thousands of transfers come and go, each of some fifty pieces of all sizes.
 $(BUILD)/bin/quadrille-fetch: allocator := -ljemalloc
@@ -31,10 +33,10 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 test_content_WRAPS := archive_link_open archive_link_close archive_link_read archive_link_read_ranges warc_read_member \
 	stage_waiting cluster_keys cluster_self cluster_helper cluster_find cluster_node cluster_node_count
 test_resources_WRAPS := metastore_get content_read clock_monotonic_ms clock_wall_ms
-test_endpoint_PARTS := stages/fetch/endpoint.o
+test_endpoint_PARTS := stages/fetch/datasets/endpoint.o
 test_endpoint_WRAPS := stage_release stage_directory stage_metastore metastore_get fetch_parser_submit parsed_page_decode \
 	parsed_count fdatasync file_rename
-test_dump_fetch_PARTS := stages/fetch/dump_fetch.o stages/fetch/download.o
+test_dump_fetch_PARTS := stages/fetch/datasets/dump_fetch.o stages/fetch/task/download.o
 test_dump_fetch_WRAPS := stage_release stage_output stage_directory fdatasync file_rename
 test_index_stage_PARTS := stages/index/index_stage.o
 test_index_stage_WRAPS := main stage_main _exit stage_options opt_integer opt_string stage_worker_number stage_directory \
@@ -47,14 +49,14 @@ test_index_stage_WRAPS := main stage_main _exit stage_options opt_integer opt_st
 	index_batch_result content_read content_refused process_state_wait process_state_goes_on process_state_end log_event \
 	clock_monotonic_ms clock_wall_ms stage_done stage_output_next stage_count_as stage_yield schedule_visit
 test_next_visit_WRAPS := stage_output stage_options stage_release clock_wall_ms cluster_self cluster_key_owner
-test_slice_job_PARTS := stages/fetch/slice.o
+test_slice_job_PARTS := stages/fetch/datasets/slice.o
 test_slice_job_WRAPS := stage_release stage_set_lane_rest stage_timer stage_directory stage_options stage_assignments \
 	stage_metastore opt_integer metastore_get hosts_find clock_wall_ms fork waitpid \
 	settings_pass execv
 test_refused_sitemaps_PARTS := stages/fetch/refused_sitemaps.o
 test_refused_sitemaps_WRAPS := stage_put_off stage_metastore metastore_get content_read
-test_host_plan_PARTS := tests/unit/stages_fetch/host_plans.o $(addprefix stages/fetch/,plan_decide.o plan_read.o \
-	task_archive.o task_jobs.o task_kind.o)
+test_host_plan_PARTS := tests/unit/stages_fetch/host_plans.o $(addprefix stages/fetch/,datasets/plan_decide.o datasets/plan_read.o) \
+	$(addprefix stages/fetch/task/,task_archive.o task_jobs.o task_kind.o)
 test_host_plan_WRAPS := stage_release stage_output stage_put_meta stage_directory stage_cluster stage_metastore \
 	scope_allows hosts_find host_set_cover clock_wall_ms content_open content_close_files content_read metastore_get \
 	fetch_parser_submit parsed_description_decode
@@ -83,15 +85,15 @@ test_transform_stage_WRAPS := $(work_WRAPS) fork_server_start document_workers_o
 	worker_pool_descriptor worker_pool_process document_submit_transform document_outcome_decode resources_open \
 	resources_close resource_set_new resource_set_free resource_set_gather resource_set_missing resource_set_unknown \
 	resource_set_old resource_set_give_up resource_set_list resource_set_names warc_write_conversion warc_sync
-test_request_turn_PARTS := $(addprefix stages/fetch/,host_line.o host_rest.o request_turn.o slow_hosts.o)
+test_request_turn_PARTS := $(addprefix stages/fetch/task/,host_line.o host_rest.o request_turn.o slow_hosts.o)
 test_request_turn_WRAPS := stage_release stage_set_lane_rest stage_set_aside stage_timer clock_monotonic_ms \
 	fetch_http_at_limit fetch_http_start fetch_http_silent_ms fetch_http_give_up
-test_visit_PARTS := $(addprefix stages/fetch/,queue_shares.o visit.o visit_begin.o)
+test_visit_PARTS := $(addprefix stages/fetch/,task/queue_shares.o task/visit.o visit_begin.o)
 test_visit_WRAPS := clock_wall_ms stage_release stage_timer stage_put_meta stage_set_lane_share stage_metastore \
 	metastore_get schedule_visit
-test_page_PARTS := tests/unit/stages_work/stage_steps.o $(addprefix stages/fetch/,page.o task_archive.o task_end.o task_output.o)
+test_page_PARTS := tests/unit/stages_work/stage_steps.o $(addprefix stages/fetch/,page.o task/task_archive.o task/task_end.o task/task_output.o)
 test_page_WRAPS := $(work_WRAPS) stage_set_lane_rest stage_set_host warc_write_exchange
-test_pace_reports_PARTS := stages/fetch/pace_reports.o
+test_pace_reports_PARTS := stages/fetch/task/pace_reports.o
 test_pace_reports_WRAPS := stage_put_meta clock_wall_ms
 test_content_places_PARTS := tests/unit/stages_work/stage_steps.o
 test_content_places_WRAPS := $(filter-out content_%,$(work_WRAPS)) warc_remote_open warc_remote_close \

@@ -17,7 +17,8 @@
 #include "base/memory.h"
 #include "base/system/log.h"
 #include "base/url/url.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/datasets/dataset_tasks.h"
+#include "stages/fetch/fetch_steps.h"
 
 enum {
     SCOPE_CHECK_MS = 1000,

@@ -8,7 +8,8 @@
 #include "base/system/log.h"
 #include "base/url/url.h"
 #include "rdf/format.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/datasets/dataset_tasks.h"
+#include "stages/fetch/fetch_steps.h"
 #include "stages/skeleton/document_meta.h"
 
 enum {

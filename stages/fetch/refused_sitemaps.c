@@ -5,7 +5,7 @@
  *   URI#listing        the entries of the sitemap, out of the archive; no request
  *
  * Hostile input: sitemaps, parsed in sandboxed workers. */
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/fetch_steps.h"
 #include "stages/skeleton/document_meta.h"
 
 enum { SITEMAP_RECORD_BYTES = 128 << 20 };

@@ -8,11 +8,12 @@
 #include "base/system/clock.h"
 #include "base/url/url.h"
 #include "crawl/robots_tags.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/datasets/dataset_tasks.h"
+#include "stages/fetch/fetch_steps.h"
 
 /* RFC 9309, 2.4: a robots.txt is not used for longer than 24 hours. */
 enum { ROBOTS_AGE_MS = 24 * 60 * 60 * 1000 };
-enum { ROBOTS_HOPS = 5, METADATA_RETRY_MS = 1000, PLANLESS_AGE_MS = 60000 };
+enum { ROBOTS_HOPS = 5, PLANLESS_AGE_MS = 60000 };
 
 /* ---- deciding ---- */
 

@@ -5,9 +5,7 @@
 #define STAGES_FETCH_SITEMAP_ENTRIES_H
 
 #include "datasets/sitemap.h"
-#include "stages/fetch/fetch_task.h"
-
-enum { METADATA_RETRY_MS = 1000 };
+#include "stages/fetch/fetch_steps.h"
 
 /* An entry, or a translation that it names. */
 struct listed {
@@ -55,15 +53,5 @@ void listing_read(struct task *task, struct slice submitter, bool named,
                   const struct parsed_sitemap *sitemap,
                   void (*done)(void *context, struct listing *listing, const char *problem));
 void listing_free(struct listing *listing);
-
-/* sitemap_notes.c */
-/* Puts a job of a sitemap, or of what one lists. */
-void sitemap_put_job(struct task *task, struct slice key, unsigned depth, uint8_t priority,
-                     struct slice via, struct slice data, uint8_t flags);
-/* The data of a sitemap's job: who names it, and how far below robots.txt. */
-void sitemap_encode_naming(struct slice origin, bool guess, uint64_t nesting, struct buf *data);
-/* Notes of a sitemap on another host that whoever follows it may take entries of the host that
- * names it. */
-void sitemap_note_naming(struct task *task, struct slice sitemap, struct slice origins);
 
 #endif

@@ -1,7 +1,7 @@
 /* The first step of a task: a visit that is repeated waits for the budget (docs/RECRAWL.md). */
 #include "base/digest.h"
 #include "base/system/clock.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/fetch_steps.h"
 
 static void
 wait_over(void *context)

@@ -1,7 +1,7 @@
-/* What becomes of the GET of a dump (stages/fetch/dump_fetch.c): each kind of answer and of
- * failure, what is asked for the next time, and what is on the disk meanwhile. The functions below
- * stand in the place of the rest of the fetch program, and tell what was asked of them as lines of
- * a trace. */
+/* What becomes of the GET of a dump (stages/fetch/datasets/dump_fetch.c): each kind of answer and
+ * of failure, what is asked for the next time, and what is on the disk meanwhile. The functions
+ * below stand in the place of the rest of the fetch program, and tell what was asked of them as
+ * lines of a trace. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -16,8 +16,8 @@
 
 #include "base/memory.h"
 #include "base/system/file.h"
-#include "stages/fetch/download.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/datasets/dataset_tasks.h"
+#include "stages/fetch/task/download.h"
 #include "tests/unit/scratch.h"
 
 #define DUMP "http://data.example/all.nt"

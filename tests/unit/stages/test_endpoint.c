@@ -1,7 +1,7 @@
-/* How a dataset is had from its SPARQL endpoint (stages/fetch/endpoint.c): where the next page goes
- * on after each answer, and what each failure costs. The functions below stand in the place of the
- * rest of the fetch program, of its workers and of the metadata store, and tell what was asked of
- * them as lines of a trace. */
+/* How a dataset is had from its SPARQL endpoint (stages/fetch/datasets/endpoint.c): where the next
+ * page goes on after each answer, and what each failure costs. The functions below stand in the
+ * place of the rest of the fetch program, of its workers and of the metadata store, and tell what
+ * was asked of them as lines of a trace. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 
 #include "base/memory.h"
 #include "datasets/harvest.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/datasets/dataset_tasks.h"
 #include "tests/unit/scratch.h"
 
 #define ENDPOINT "http://data.example/sparql"

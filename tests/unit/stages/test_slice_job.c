@@ -1,7 +1,7 @@
-/* A dataset's job (stages/fetch/slice.c): what it waits for, what it asks for again, and what the
- * end of its program comes to. The functions below stand in the place of the rest of the fetch
- * program, of the metadata store and of processes, and tell what was asked of them as lines of a
- * trace. */
+/* A dataset's job (stages/fetch/datasets/slice.c): what it waits for, what it asks for again, and
+ * what the end of its program comes to. The functions below stand in the place of the rest of the
+ * fetch program, of the metadata store and of processes, and tell what was asked of them as lines
+ * of a trace. */
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "config/pass_settings.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/datasets/dataset_tasks.h"
 #include "tests/unit/scratch.h"
 
 #define ORIGIN "http://data.example"

@@ -5,7 +5,7 @@
 #define TESTS_UNIT_STAGES_FETCH_HOST_PLANS_H
 
 #include "datasets/semantic_sitemap.h"
-#include "stages/fetch/planning.h"
+#include "stages/fetch/datasets/planning.h"
 
 #define ORIGIN "http://data.example"
 #define MAP ORIGIN "/sitemap.xml"

@@ -1,5 +1,5 @@
-/* A host's plan (stages/fetch/plan_read.c, plan_decide.c): which descriptions are read, what is
- * waited for, and what is put. */
+/* A host's plan (stages/fetch/datasets/plan_read.c, plan_decide.c): which descriptions are read,
+ * what is waited for, and what is put. */
 #include "tests/unit/stages_fetch/host_plans.h"
 
 #include <setjmp.h>

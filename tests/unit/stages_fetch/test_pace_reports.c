@@ -1,5 +1,5 @@
 /* What a host's answers and troubles tell of its pace, and what a process takes from the host's
- * record (stages/fetch/pace_reports.c). */
+ * record (stages/fetch/task/pace_reports.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/system/clock.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/task/fetch_task.h"
 
 #define STAND_IN(type, name, parameters) \
     type __wrap_##name parameters;       \

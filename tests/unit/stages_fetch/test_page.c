@@ -11,8 +11,9 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "stages/fetch/download.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/datasets/dataset_tasks.h"
+#include "stages/fetch/fetch_steps.h"
+#include "stages/fetch/task/download.h"
 #include "tests/unit/stages_work/stage_steps.h"
 
 #define HOST "http://a.example"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/fetch_steps.h"
 #include "stages/skeleton/document_meta.h"
 
 #define MAP "http://data.example/sitemap.xml"

@@ -1,6 +1,6 @@
-/* When a host is asked (stages/fetch/request_turn.c), and what is done about requests that take
- * longer than usual (slow_hosts.c). HTTP, the paces of hosts and the skeleton are stood in for, and
- * tell what was asked of them as lines of a trace; the table of rests is real. */
+/* When a host is asked (stages/fetch/task/request_turn.c), and what is done about requests that
+ * take longer than usual (slow_hosts.c). HTTP, the paces of hosts and the skeleton are stood in
+ * for, and tell what was asked of them as lines of a trace; the table of rests is real. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "base/digest.h"
 #include "base/memory.h"
 #include "base/system/clock.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/task/fetch_task.h"
 
 #define HOST "http://a.example"
 #define PAGE HOST "/page"

@@ -1,5 +1,5 @@
-/* What fetch knows of a document's visits and learns from one (stages/fetch/visit.c), and how it
- * divides a host's fetches (queue_shares.c). The rest of the fetch program, the skeleton and the
+/* What fetch knows of a document's visits and learns from one (stages/fetch/task/visit.c), and how
+ * it divides a host's fetches (queue_shares.c). The rest of the fetch program, the skeleton and the
  * metadata store are stood in for, and tell what was asked of them as lines of a trace. */
 #include <math.h>
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 
 #include "base/memory.h"
 #include "base/system/clock.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/fetch_steps.h"
 
 #define HOST "http://a.example"
 #define PAGE HOST "/page"

@@ -10,7 +10,7 @@
 #include "base/digest.h"
 #include "base/system/clock.h"
 #include "base/url/url.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/task/fetch_task.h"
 
 enum {
     USUAL_FIRST_MS = 125, /* until something is known */

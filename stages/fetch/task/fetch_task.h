@@ -1,17 +1,7 @@
-/* Shared by the parts of the fetch stage; not for others. docs/ARCHITECTURE.md draws a task's way.
+/* A task of fetch and what every task does: it waits for its turn and asks, archives, puts jobs and
+ * records, and ends. For stages/fetch/ and its folders only; docs/ARCHITECTURE.md draws a task's
+ * way.
  *
- *   fetch_stage.c       the program: options, events, flush
- *   visit_begin.c       a visit that is repeated waits for the budget
- *   rules.c             may this URI be fetched? robots.txt from cache, metadata store or the host
- *   page.c              the GET and what its end means: archive, metadata, next stage, retry
- *   dump_fetch.c        the GET of a dump, to a file
- *   endpoint.c          a SPARQL endpoint's triples, to a file
- *   refused_sitemaps.c  what an older scope refused of sitemaps; no request
- *   sitemap_fetch.c     a sitemap's entries as new jobs
- *   sitemap_entries.c   what is new in a sitemap
- *   plan_read.c         which datasets of a host are had by their dumps; no request
- *   plan_decide.c       and what that puts
- *   slice.c             dumps into documents, by a program of its own; no request
  *   request_turn.c      when the host is asked: one request at a time, rests between them
  *   slow_hosts.c        requests that take longer than usual
  *   host_line.c         jobs that do not wait here for their host go back to the queue
@@ -25,14 +15,14 @@
  *   task_jobs.c         jobs and records that a task puts for its host
  *   task_output.c       what a task puts
  *   task_kind.c         what a job is for
+ *   download.c          the file of a dump that is being fetched
  *
- * A file calls those below it only: what a task does next stands above, what ends it below. What
- * comes back does so by the `done` of a request.
+ * A file calls those below it only. What comes back to a task does so by the `done` of its request.
  *
- * A task begins at the top and ends in exactly one of task_done, task_retry,
- * stage_release or stage_bury, after which it is freed by task_free. */
-#ifndef STAGES_FETCH_FETCH_TASK_H
-#define STAGES_FETCH_FETCH_TASK_H
+ * A task ends in exactly one of task_done, task_retry, stage_release or stage_bury, after which it
+ * is freed by task_free. */
+#ifndef STAGES_FETCH_TASK_FETCH_TASK_H
+#define STAGES_FETCH_TASK_FETCH_TASK_H
 
 #include "crawl/recrawl.h"
 #include "crawl/scope.h"
@@ -155,12 +145,6 @@ struct task {
     struct download *download;
 };
 
-/* rules.c */
-void task_check_rules(struct task *task);
-
-/* visit_begin.c */
-void task_begin(struct task *task);
-
 /* visit.c */
 void fetch_read_recrawl(struct fetch *fetch, const struct opt_set *options);
 /* From the records of host, document and what sitemaps say of it; empty when it is new. */
@@ -173,9 +157,6 @@ bool task_is_superseded(const struct task *task, struct slice record);
 void task_learn(struct task *task, const struct fetch_result *result);
 /* The end of every task: the next visit. */
 void task_schedule(struct task *task);
-
-/* page.c */
-void task_get(struct task *task);
 
 /* task_end.c */
 /* Ends the job with a state; queues the host's sitemaps with it. */
@@ -258,6 +239,14 @@ void task_note_guess(struct task *task, const char *outcome);
 /* Queues the sitemaps that the host's robots.txt names, unless that was done; a guess only after a
  * good page. */
 void task_queue_sitemaps(struct task *task, bool good);
+/* Puts a job of a sitemap, or of what one lists. */
+void sitemap_put_job(struct task *task, struct slice key, unsigned depth, uint8_t priority,
+                     struct slice via, struct slice data, uint8_t flags);
+/* The data of a sitemap's job: who names it, and how far below robots.txt. */
+void sitemap_encode_naming(struct slice origin, bool guess, uint64_t nesting, struct buf *data);
+/* Notes of a sitemap on another host that whoever follows it may take entries of the host that
+ * names it. */
+void sitemap_note_naming(struct task *task, struct slice sitemap, struct slice origins);
 /* A sitemap that was read before has not changed. */
 void task_note_reading(struct task *task);
 /* Notes when a link led to it, of what links found before any sitemap. */
@@ -313,26 +302,5 @@ void task_learn_trouble(struct task *task, const char *reason);
 void task_take_pace(struct task *task, struct slice record);
 /* The rest that response times and troubles of the host and its address ask for. */
 uint64_t task_pace_ms(const struct task *task);
-
-/* sitemap_fetch.c */
-/* The end of a task that was answered: queues the entries when the response is a sitemap, which
- * workers find out. */
-void task_follow_sitemap(struct task *task, const struct fetch_result *result);
-/* Queues the entries of a sitemap whose bytes are out of the archive; coding is that of the job's
- * document. */
-void task_list(struct task *task, struct slice coding, struct slice bytes);
-
-/* refused_sitemaps.c */
-/* The end of a job for the host's sitemaps, whose rules are known. */
-void task_put_refused_sitemaps(struct task *task);
-/* A job for the entries of a sitemap. */
-void task_list_again(struct task *task);
-
-/* plan_read.c, dump_fetch.c, endpoint.c, slice.c */
-enum { COVER_AGE_MS = 5000 }; /* what is covered is looked up so often */
-void task_plan(struct task *task);
-void task_download(struct task *task);
-void task_harvest(struct task *task);
-void task_slice(struct task *task);
 
 #endif

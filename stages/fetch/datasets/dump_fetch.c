@@ -25,8 +25,8 @@
 #include "base/system/file.h"
 #include "base/system/log.h"
 #include "base/url/url.h"
-#include "stages/fetch/download.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/datasets/dataset_tasks.h"
+#include "stages/fetch/task/download.h"
 
 enum {
     SYNC_BYTES = 16 << 20,

@@ -5,7 +5,7 @@
 
 #include "base/digest.h"
 #include "base/system/log.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/task/fetch_task.h"
 #include "stages/skeleton/document_meta.h"
 
 enum {

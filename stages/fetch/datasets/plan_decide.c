@@ -9,7 +9,7 @@
 #include "datasets/dataset_plan.h"
 #include "datasets/dump_key.h"
 #include "datasets/harvest.h"
-#include "stages/fetch/planning.h"
+#include "stages/fetch/datasets/planning.h"
 
 /* Dumps and sitemaps of other hosts that the plan of one may have fetched. */
 enum { FOREIGN_REQUESTS = 20, WAIT_MS = 500 };

@@ -1,10 +1,10 @@
 /* A host's plan being made: private to plan_read.c, which reads the descriptions, and
  * plan_decide.c, which decides and puts what follows. */
-#ifndef STAGES_FETCH_PLANNING_H
-#define STAGES_FETCH_PLANNING_H
+#ifndef STAGES_FETCH_DATASETS_PLANNING_H
+#define STAGES_FETCH_DATASETS_PLANNING_H
 
 #include "datasets/claims.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/datasets/dataset_tasks.h"
 
 enum { DESCRIPTIONS_MAXIMUM = 64, EXECUTIONS_MAXIMUM = 1000, LINES_BYTES = 512 << 10 };
 #define JOINED_PLAN PLAN_FRAGMENT "=joined"

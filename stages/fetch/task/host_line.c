@@ -1,5 +1,5 @@
 /* Jobs that do not wait here for the host or its address: they go back to the queue. */
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/task/fetch_task.h"
 
 /* Back to the queue, which knows from now on with which hosts it shares its address. */
 void

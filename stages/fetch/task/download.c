@@ -1,4 +1,4 @@
-#include "stages/fetch/download.h"
+#include "stages/fetch/task/download.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "base/system/clock.h"
 #include "base/url/url.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/task/fetch_task.h"
 
 enum task_kind
 task_kind(struct slice uri)

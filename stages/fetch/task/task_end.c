@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/system/clock.h"
-#include "stages/fetch/download.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/task/download.h"
+#include "stages/fetch/task/fetch_task.h"
 
 void
 task_free(struct task *task)

@@ -9,7 +9,7 @@
 #include "base/system/clock.h"
 #include "crawl/recrawl.h"
 #include "datasets/sitemap.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/task/fetch_task.h"
 
 enum { HOST_DOCUMENTS_MOST = 200 };
 static const double PRIOR_WEIGHT = 0.5; /* changes: a visit or two outweigh it */

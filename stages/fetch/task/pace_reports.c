@@ -4,7 +4,7 @@
 #include "base/digest.h"
 #include "base/system/clock.h"
 #include "base/url/url.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/task/fetch_task.h"
 
 static uint64_t
 origin_number(const struct task *task)

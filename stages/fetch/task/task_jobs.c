@@ -1,7 +1,7 @@
 /* Jobs and records that a task puts for its host beside its own document's: plans, samples, what is
  * at /.well-known/void. Nothing here ends a task or asks anybody. */
 #include "base/url/url.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/task/fetch_task.h"
 
 void
 task_put_sample(struct task *task, struct slice uri, uint8_t flags)

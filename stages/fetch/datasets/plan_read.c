@@ -18,7 +18,7 @@
 #include "base/system/clock.h"
 #include "base/url/url.h"
 #include "datasets/rdf_description.h"
-#include "stages/fetch/planning.h"
+#include "stages/fetch/datasets/planning.h"
 
 enum { RECORD_BYTES = 128 << 20, PLAN_MEMORY = 256 << 20 };
 

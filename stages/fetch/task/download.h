@@ -7,8 +7,8 @@
  * before or as it is: the bytes of NAME.part that are safe, the boot in which the others were
  * written, the validator. It is safe before the bytes that it speaks of are written over, and says
  * nothing of bytes before they are safe. Not thread-safe; errors are in errno. */
-#ifndef STAGES_FETCH_DOWNLOAD_H
-#define STAGES_FETCH_DOWNLOAD_H
+#ifndef STAGES_FETCH_TASK_DOWNLOAD_H
+#define STAGES_FETCH_TASK_DOWNLOAD_H
 
 #include "stages/fetch/http/fetch_http.h"
 

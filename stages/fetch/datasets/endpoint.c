@@ -27,7 +27,7 @@
 #include "base/system/log.h"
 #include "base/url/url.h"
 #include "datasets/harvest.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/datasets/dataset_tasks.h"
 
 enum {
     PATH_BYTES = 4096,

@@ -5,7 +5,7 @@
 
 #include "base/system/clock.h"
 #include "base/url/url.h"
-#include "stages/fetch/sitemap_entries.h"
+#include "stages/fetch/task/fetch_task.h"
 
 void
 sitemap_put_job(struct task *task, struct slice key, unsigned depth, uint8_t priority,

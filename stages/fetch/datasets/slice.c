@@ -23,7 +23,7 @@
 #include "base/system/clock.h"
 #include "base/system/log.h"
 #include "config/pass_settings.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/datasets/dataset_tasks.h"
 
 enum {
     LOOK_MS = 100,

@@ -1,7 +1,7 @@
 /* How long a host rests after a request: docs/POLITENESS.md. */
 #include "base/digest.h"
 #include "base/system/clock.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/task/fetch_task.h"
 
 static uint64_t
 longer(uint64_t a, uint64_t b)

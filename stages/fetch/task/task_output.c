@@ -1,6 +1,6 @@
 /* What a task puts: jobs of its host, and a note of what the scope kept it from putting. */
 #include "base/url/url.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/task/fetch_task.h"
 
 void
 task_output(struct task *task, struct slice uri, uint8_t priority, uint8_t flags, struct slice data)

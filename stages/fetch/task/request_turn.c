@@ -2,7 +2,7 @@
 #include "base/digest.h"
 #include "base/system/clock.h"
 #include "base/url/url.h"
-#include "stages/fetch/fetch_task.h"
+#include "stages/fetch/task/fetch_task.h"
 
 enum { PATIENCE_MS = 2000 };
 
