@@ -41,8 +41,8 @@ trap end_all EXIT
 trap 'exit 130' INT TERM
 
 fail() {
-    echo "FAIL: $*" >&2
     tail -n 5 "$work"/*/log/*.log >&2 2>/dev/null || true
+    echo "FAIL: $*" >&2 # last, where whoever reads the end of the output looks for the reason
     exit 1
 }
 skip() {

@@ -48,8 +48,12 @@ for _ in $(seq "$patience"); do
     [[ -s $work/log ]] && break
     sleep 0.02
 done
-pid=$(pgrep -f -- "quadrille-fetch --dir $work/data( |$)" | head -n 1) && kill -9 "$pid" ||
-    fail "no fetch to kill: $(cat "$work/crawl.out")"
+pid=$(pgrep -f -- "quadrille-fetch --dir $work/data( |$)" | head -n 1) && killed=$(python3 -c '
+import os, sys, time
+def moment(): return time.monotonic_ns() // 1000
+begin = moment()
+os.kill(int(sys.argv[1]), 9)
+print(f"{begin}-{moment()}")' "$pid") || fail "no fetch to kill: $(cat "$work/crawl.out")"
 wait $crawl || fail "crawl: $(cat "$work/crawl.out")"
 kill $web_pid && wait $web_pid
 web_pid=
@@ -59,7 +63,7 @@ back=$(sed -n 's/.* event=leases_ended worker=fetch.1 jobs=\([0-9]*\).*/\1/p' "$
 ((back > 0)) || fail "fetch was killed with nothing under way"
 echo "fetch killed with $back jobs under way"
 "$root/tests/web/check_politeness" --log "$work/log" --rules "$work/rules" --pages "$work/pages" \
-    --delay "$delay" --parallel 3 --repeats "$back" || fail "the crawler was not polite, or missed pages"
+    --delay "$delay" --parallel 3 --repeats "$back" --killed "$killed" || fail "the crawler was not polite, or missed pages"
 
 # ---- batches of the index ----
 sed -n 's/^time=[^T]*T\([0-9:.]*\)Z .* event=committed documents=\([0-9]*\) .*/\1:\2/p' \
