@@ -405,12 +405,29 @@ flush_again(void *context)
     flush_batch(batch);
 }
 
+/* The rest begins. The log says how long the one before was and how long it was to be. */
+static void
+note_flush(struct stage_run *run, const struct batch *batch, uint64_t begun_ms)
+{
+    const uint64_t now = clock_monotonic_ms();
+    const uint64_t rest = batch_rest_ms(batch->count, run->rest_least_ms, run->rest_most_ms);
+    if (run->flushed_ms > 0) {
+        log_debug("rested", "ms=%lu of=%lu full=%d stopping=%d", begun_ms - run->flushed_ms,
+                  run->rest_until_ms - run->flushed_ms, batch->count == run->batch_most,
+                  run->stopping);
+    }
+    log_debug("flushed", "jobs=%zu ms=%lu rest_ms=%lu", batch->count, now - begun_ms, rest);
+    run->flushed_ms = now;
+    run->rest_until_ms = now + rest;
+}
+
 static void
 flush_batch(struct batch *batch)
 {
     struct stage_run *run = batch->run;
     struct reason why = {""};
     enum status status = STATUS_OK;
+    const uint64_t begun_ms = clock_monotonic_ms();
     if (run->spec->flush != NULL) {
         struct stage_job **jobs = memory_zero(batch->count, sizeof *jobs);
         for (size_t i = 0; i < batch->count; i++) {
@@ -429,8 +446,7 @@ flush_batch(struct batch *batch)
         process_state_end(status, &why);
         _exit(EXIT_SYSTEM);
     }
-    run->rest_until_ms =
-        clock_monotonic_ms() + batch_rest_ms(batch->count, run->rest_least_ms, run->rest_most_ms);
+    note_flush(run, batch, begun_ms);
     for (size_t i = 0; i < batch->count && cluster_node_count(run->cluster) > 1; i++) {
         stage_post_metadata(batch->jobs[i]);
     }

@@ -83,7 +83,8 @@ struct stage_run {
     int signals;
 
     size_t window, batch_most;
-    uint64_t rest_least_ms, rest_most_ms, rest_until_ms; /* after a flush */
+    uint64_t rest_least_ms, rest_most_ms; /* after a flush */
+    uint64_t flushed_ms, rest_until_ms;   /* by the monotonic clock; 0: not yet */
     uint64_t batch_delay_ms, batch_gather_ms;
     size_t job_memory;
 
