@@ -90,9 +90,12 @@ aside=$(wc -l <"$work/aside")
 ((aside == 0)) || grep -q "^hosts set aside: $aside," "$work/crawl.out" || fail "no word of $aside hosts: $(cat "$work/crawl.out")"
 
 # ---- ends ----
-awk -F'\t' '$3 != "unseen" { print $1 }' "$work/pages" >"$work/uris"
+# Of a page that waits for its host nothing need be known: the host may have been set aside before its turn came.
+awk -F'\t' '$3 != "unseen" && $3 != "waits" { print $1 }' "$work/pages" >"$work/uris"
 xargs -d '\n' -a "$work/uris" -n 2000 "$bin/quadrille" meta --dir "$work/data" >"$work/meta" ||
     fail "there is no metadata of some page"
+awk -F'\t' '$3 == "waits" { print $1 }' "$work/pages" |
+    while read -r uri; do "$bin/quadrille" meta --dir "$work/data" "$uri" 2>/dev/null || true; done >>"$work/meta"
 awk '/^<http/ { uri = substr($1, 2, length($1) - 2) }
     /creativeWorkStatus/ { gsub(/[";]/, "", $2); print uri "\t" $2 }' "$work/meta" >"$work/states"
 awk -F'\t' 'NR == FNR { state[$1] = $2; next }
