@@ -1,9 +1,10 @@
 index_OBJECTS := $(addprefix index/changes/,change_log.o change_position.o)
-index_OBJECTS += $(addprefix index/client/,client_changes.o client_graph.o client_identity.o client_links.o \
-	client_lookup.o client_maintenance.o client_statistics.o \
-	client_stream.o client_update.o federation.o federation_counts.o federation_parting.o federation_repeated.o \
-	federation_repeated_cache.o federation_scan.o federation_search.o federation_share.o \
-	federation_stream.o import_client.o index_client.o)
+index_OBJECTS += $(addprefix index/client/,client_changes.o client_graph.o client_identity.o client_lookup.o \
+	client_maintenance.o client_statistics.o client_update.o import_client.o index_client.o)
+index_OBJECTS += $(addprefix index/client/federation/,federation.o federation_counts.o federation_parting.o \
+	federation_repeated.o federation_repeated_cache.o federation_scan.o federation_search.o federation_share.o \
+	federation_stream.o federation_terms.o federation_totals.o)
+index_OBJECTS += $(addprefix index/client/partitions/,client_calls.o client_links.o client_stream.o)
 index_OBJECTS += $(addprefix index/maintenance/,backup.o backup_files.o compact.o statistics_check.o verify.o \
 	verify_rolling.o)
 index_OBJECTS += $(addprefix index/protocol/,service_protocol.o share_request.o)

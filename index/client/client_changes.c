@@ -7,7 +7,8 @@
 
 #include "base/memory.h"
 #include "index/changes/change_position.h"
-#include "index/client/client_private.h"
+#include "index/client/index_client.h"
+#include "index/client/partitions/client_calls.h"
 
 enum { LINE_MAXIMUM = 1 << 30, REQUEST_MAXIMUM = 8 << 20, OUTAGE_MS = 200 };
 

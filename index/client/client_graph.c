@@ -1,5 +1,6 @@
 /* A whole graph, put: what it has is read, and the difference is one change. */
-#include "index/client/client_private.h"
+#include "index/client/client_update.h"
+#include "index/client/partitions/client_calls.h"
 #include "rdf/nquads/nquads.h"
 
 static const size_t usual_memory = (size_t)256 << 20;

@@ -1,6 +1,7 @@
 #include "identity/identity_write.h"
-#include "index/client/client_private.h"
-#include "index/client/federation.h"
+#include "index/client/federation/federation.h"
+#include "index/client/index_client.h"
+#include "index/client/partitions/client_calls.h"
 #include "index/read/provenance.h"
 #include "rdf/core/writer.h"
 

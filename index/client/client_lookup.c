@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "index/client/client_private.h"
+#include "index/client/partitions/client_calls.h"
 
 enum { REQUEST_MAXIMUM = 16 << 20, ANSWER_MAXIMUM = 256 << 20 };
 

@@ -1,5 +1,6 @@
 /* Backup and compact as a client of the partitions. */
-#include "index/client/client_private.h"
+#include "index/client/index_client.h"
+#include "index/client/partitions/client_calls.h"
 
 size_t
 index_client_partitions(const struct index_client *client)

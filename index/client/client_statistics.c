@@ -5,7 +5,8 @@
 
 #include "base/arena.h"
 #include "base/memory.h"
-#include "index/client/client_private.h"
+#include "index/client/index_client.h"
+#include "index/client/partitions/client_calls.h"
 
 enum { NUMBERS_MOST = 64, LINE_MOST = 64 << 20 };
 

@@ -7,8 +7,9 @@
 
 #include "base/digest.h"
 #include "base/memory.h"
-#include "index/client/client_private.h"
-#include "index/client/federation.h"
+#include "index/client/client_update.h"
+#include "index/client/federation/federation.h"
+#include "index/client/partitions/client_calls.h"
 #include "index/query/update.h"
 #include "index/read/provenance.h"
 #include "index/write/patch.h"

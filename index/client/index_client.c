@@ -8,8 +8,8 @@
 #include "base/digest.h"
 #include "base/memory.h"
 #include "index/changes/change_position.h"
-#include "index/client/client_private.h"
-#include "index/client/federation.h"
+#include "index/client/federation/federation.h"
+#include "index/client/partitions/client_calls.h"
 #include "index/query/results/result.h"
 #include "index/read/query_answer.h"
 
@@ -542,37 +542,4 @@ index_stats_get(struct index_client *client, struct index_stats *stats, struct r
     }
     buf_release(&reply);
     return status;
-}
-
-size_t
-index_client_descriptors(struct index_client *client, int *descriptors, size_t most)
-{
-    size_t n = 0;
-    while (n < client->count && n < most) {
-        descriptors[n] = rpc_client_descriptor(client->partitions[n].rpc);
-        n++;
-    }
-    return n;
-}
-
-void
-index_client_process(struct index_client *client)
-{
-    for (size_t i = 0; i < client->count; i++) {
-        client_links_post(client, i);
-        rpc_client_process(client->partitions[i].rpc);
-        client_links_post(client, i); /* what an answer left out */
-    }
-}
-
-int
-index_client_wait_ms(const struct index_client *client)
-{
-    int least = -1;
-    for (size_t i = 0; i < client->count; i++) {
-        const int wait =
-            client->partitions[i].links != NULL ? 0 : rpc_client_wait_ms(client->partitions[i].rpc);
-        least = wait >= 0 && (least < 0 || wait < least) ? wait : least;
-    }
-    return least;
 }

@@ -14,11 +14,11 @@
 #include "base/buf.h"
 #include "base/rpc/rpc.h"
 #include "base/status.h"
+#include "index/client/partitions/index_links.h"
 #include "index/protocol/answer.h"
 #include "metastore/metastore_client.h"
 #include "rdf/core/graph.h"
 
-struct index_client;
 struct index_client_options {
     const char *const *endpoints; /* one per partition, in order */
     size_t count;
@@ -36,12 +36,6 @@ enum status index_client_open(struct index_client **client,
                               const struct index_client_options *options, struct reason *why);
 void index_client_close(struct index_client *client);
 
-/* The choices of a query, pattern or search when a partition does not answer, stops in the middle
- * of its answer, or loses its data. */
-enum index_partial {
-    INDEX_PARTIAL_ERROR, /* fails, naming it */
-    INDEX_PARTIAL_WARN   /* gives what the others have; index_client_missing tells */
-};
 /* For the calls from here on. cancel: they end CANCELLED soon after it turns true; may be NULL. */
 void index_client_manner(struct index_client *client, enum index_partial partial,
                          const atomic_bool *cancel);
@@ -222,22 +216,5 @@ struct index_stats {
 };
 enum status index_stats_get(struct index_client *client, struct index_stats *stats,
                             struct reason *why);
-
-/* ---- for the extract stage: asynchronous ---- */
-
-/* One link that a configured query found in a document's graph. */
-struct index_link {
-    struct slice target; /* absolute IRI */
-    uint32_t query;      /* which query: index into the configured list */
-};
-typedef void index_linked(void *context, enum status status, const struct index_link *links,
-                          size_t n, const struct reason *why);
-/* Runs the extract queries over the document's graph; callback inside index_client_process, which
- * asks for what was wanted since the last call together. */
-void index_links(struct index_client *client, struct slice document, index_linked *done,
-                 void *context);
-size_t index_client_descriptors(struct index_client *client, int *descriptors, size_t most);
-void index_client_process(struct index_client *client);
-int index_client_wait_ms(const struct index_client *client);
 
 #endif

@@ -1,6 +1,6 @@
-/* Keyword search over several partitions (index/client/federation_search.c): what they find is put
- * in one order, and what becomes of the search when one of them fails. The linker puts the
- * functions below in the place of the streams, so there are no services. */
+/* Keyword search over several partitions (index/client/federation/federation_search.c): what they
+ * find is put in one order, and what becomes of the search when one of them fails. The linker puts
+ * the functions below in the place of the streams, so there are no services. */
 #include "tests/unit/index_service/federation_searches.h"
 
 #include <setjmp.h>
@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "index/client/federation_private.h"
+#include "index/client/federation/federation_private.h"
+#include "index/client/index_client.h"
 
 enum { PARTITIONS_ASKED = 3, MANY = 150, PIECE = 7 };
 

@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "base/codec.h"
-#include "index/client/client_private.h"
+#include "index/client/index_client.h"
+#include "index/client/partitions/client_calls.h"
 #include "index/protocol/service_protocol.h"
 
 enum { PARTITIONS_ASKED = 2, TEXT_MAXIMUM = 1 << 16 };

@@ -1,7 +1,7 @@
-/* Triples counted over several partitions (index/client/federation_counts.c): the counts are those
- * of the different triples however partitions share them, and what becomes of them when a partition
- * goes away or sends what is wrong. The linker puts the functions below in the place of the
- * streams, so there are no services: each partition is a list of triples. */
+/* Triples counted over several partitions (index/client/federation/federation_counts.c): the counts
+ * are those of the different triples however partitions share them, and what becomes of them when a
+ * partition goes away or sends what is wrong. The linker puts the functions below in the place of
+ * the streams, so there are no services: each partition is a list of triples. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,8 @@
 
 #include "base/codec.h"
 #include "base/memory.h"
-#include "index/client/federation_counts.h"
+#include "index/client/federation/federation_counts.h"
+#include "index/client/index_client.h"
 #include "index/protocol/triples_request.h"
 
 enum { PARTITIONS_ASKED = 3, TRIPLES_MOST = 8, FORMS = 6, PLACES = 3, VALUES_MOST = 32 };

@@ -1,6 +1,6 @@
-/* The nodes that several partitions have (index/client/federation_parting.c), from the logs that
- * partitions send. The linker puts the functions below in the place of the streams: each partition
- * is a list of hashes. */
+/* The nodes that several partitions have (index/client/federation/federation_parting.c), from the
+ * logs that partitions send. The linker puts the functions below in the place of the streams: each
+ * partition is a list of hashes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/client/federation_private.h"
+#include "index/client/federation/federation_private.h"
+#include "index/client/index_client.h"
 #include "index/protocol/triples_request.h"
 
 enum { PARTITIONS_ASKED = 3, HASHES_MOST = 16, ANSWER_MOST = 1 << 16 };

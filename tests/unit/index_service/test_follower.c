@@ -3,7 +3,8 @@
  * And which partition gets a graph when shares have been moved. */
 #include "tests/unit/index_service/served_partitions.h"
 
-#include "index/client/client_private.h"
+#include "index/client/index_client.h"
+#include "index/client/partitions/client_calls.h"
 
 enum { TEXT_MOST = 1 << 20, PARTITIONS_SERVED = 3, UPDATES = 7, GRAPHS_BYTES = 9 << 20 };
 

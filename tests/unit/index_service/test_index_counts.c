@@ -3,7 +3,8 @@
  * the same ones (index/serve/answer_triples.c): three partitions say what one says. */
 #include "tests/unit/index_service/served_partitions.h"
 
-#include "index/client/client_private.h"
+#include "index/client/index_client.h"
+#include "index/client/partitions/client_calls.h"
 #include "index/protocol/triples_request.h"
 
 enum { GRAPHS = 30, TRIPLES_EACH = 20, SHIFT = 7, MANY = 3000 };

@@ -4,7 +4,8 @@
 #include "tests/unit/index_service/served_partitions.h"
 
 #include "base/rpc/rpc.h"
-#include "index/client/client_private.h"
+#include "index/client/index_client.h"
+#include "index/client/partitions/client_calls.h"
 #include "index/protocol/service_protocol.h"
 #include "index/protocol/share_request.h"
 #include "tests/unit/moved_clock.h"

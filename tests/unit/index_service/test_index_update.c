@@ -4,7 +4,8 @@
  * fails, the reason says where the operation is done and where not. */
 #include "tests/unit/index_service/served_partitions.h"
 
-#include "index/client/client_private.h"
+#include "index/client/client_update.h"
+#include "index/client/partitions/client_calls.h"
 #include "index/query/query.h"
 #include "tests/update_store.h"
 

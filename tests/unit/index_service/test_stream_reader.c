@@ -1,6 +1,6 @@
-/* How a client reads a stream of one partition (index/client/client_stream.c): what it asks for and
- * when, and what it tells of answers that come late, wrong or not at all. The linker puts the
- * functions below in the place of the messages, of the clock and of poll(2). */
+/* How a client reads a stream of one partition (index/client/partitions/client_stream.c): what it
+ * asks for and when, and what it tells of answers that come late, wrong or not at all. The linker
+ * puts the functions below in the place of the messages, of the clock and of poll(2). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,8 @@
 #include "base/codec.h"
 #include "base/digest.h"
 #include "index/client/client_lookup.h"
-#include "index/client/client_private.h"
+#include "index/client/index_client.h"
+#include "index/client/partitions/client_calls.h"
 #include "index/protocol/service_protocol.h"
 
 enum { TEXT_MAXIMUM = 1 << 16, POSTS_MOST = 8, SILENCE_MS = 5000, PARTITIONS_ASKED = 3 };

@@ -1,6 +1,6 @@
 /* The triples that several partitions have: their fingerprints are merged, and the rows of those
  * that came from several partitions are compared. */
-#include "index/client/federation_counts.h"
+#include "index/client/federation/federation_counts.h"
 
 #include <stdlib.h>
 

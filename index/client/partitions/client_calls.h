@@ -1,13 +1,20 @@
-/* Shared by the files of this folder: partitions and streams from their services. */
-#ifndef INDEX_CLIENT_CLIENT_PRIVATE_H
-#define INDEX_CLIENT_CLIENT_PRIVATE_H
+/* The partitions of an index client and one call over several of them: who is asked, who is
+ * missing, streams of their answers. For index/client/ and its folders only. */
+#ifndef INDEX_CLIENT_PARTITIONS_CLIENT_CALLS_H
+#define INDEX_CLIENT_PARTITIONS_CLIENT_CALLS_H
 
-#include "index/client/index_client.h"
+#include <stdatomic.h>
+
+#include "base/digest.h"
+#include "base/rpc/rpc.h"
+#include "index/client/partitions/index_links.h"
+#include "index/protocol/answer.h"
 #include "index/protocol/service_protocol.h"
 
 struct links_request;
 struct repeated_cache;
 struct parting;
+struct metastore_client_options;
 
 struct partition_client {
     struct rpc_client *rpc;
@@ -50,15 +57,13 @@ enum status client_fail(const struct index_client *client, size_t partition, enu
  * call's status, with the partition's name in the reason. */
 enum status client_miss(struct index_client *client, size_t partition, enum status status,
                         const struct reason *what, struct reason *why);
-void repeated_cache_free(struct repeated_cache *cache);
-void parting_free(struct parting *parting);
 /* The partition of a graph. */
-size_t client_owner(const struct index_client *client, struct slice graph);
-
-/* Removes and adds quads: each partition's in one request. */
-enum status client_change(struct index_client *client, const struct graph *removed,
-                          const struct graph *added, struct index_update_report *report,
-                          struct reason *why);
+static inline size_t
+client_owner(const struct index_client *client, struct slice graph)
+{
+    const size_t virtual = partition_of(graph);
+    return client->owners != NULL ? client->owners[virtual] : virtual * client->count / PARTITIONS;
+}
 
 /* ---- links ---- */
 

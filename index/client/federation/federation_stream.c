@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/client/federation_private.h"
+#include "index/client/federation/federation_private.h"
 
 enum { TEXT_MAXIMUM = 1 << 30 };
 

@@ -1,12 +1,12 @@
-/* Inside of a federation: terms and life (federation.c), rows (federation_scan.c), parts of a query
- * (federation_share.c), what both read (federation_stream.c), counts of triples
- * (federation_counts.h), nodes of several partitions (federation_parting.c), keyword search
- * (federation_search.c). */
-#ifndef INDEX_CLIENT_FEDERATION_PRIVATE_H
-#define INDEX_CLIENT_FEDERATION_PRIVATE_H
+/* Inside of a federation: life, source and estimates (federation.c), terms (federation_terms.c),
+ * rows (federation_scan.c), parts of a query (federation_share.c), what both read
+ * (federation_stream.c), counts of triples (federation_counts.h), nodes of several partitions
+ * (federation_parting.c), keyword search (federation_search.c). */
+#ifndef INDEX_CLIENT_FEDERATION_FEDERATION_PRIVATE_H
+#define INDEX_CLIENT_FEDERATION_FEDERATION_PRIVATE_H
 
-#include "index/client/client_private.h"
-#include "index/client/federation.h"
+#include "index/client/federation/federation.h"
+#include "index/client/partitions/client_calls.h"
 #include "index/terms/term_set.h"
 
 enum { FEDERATION_REQUEST_MAXIMUM = 8 << 20 };

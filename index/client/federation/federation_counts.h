@@ -1,10 +1,11 @@
 /* Counting triples over all partitions (SEVERAL.md, "Counts of triples"): what its parts share.
  * The sum of what each partition counts (federation_counts.c), less the triples that several have
- * (federation_repeated.c), which are kept for the next time (federation_repeated_cache.c). */
-#ifndef INDEX_CLIENT_FEDERATION_COUNTS_H
-#define INDEX_CLIENT_FEDERATION_COUNTS_H
+ * (federation_repeated.c), which are kept for the next time (federation_repeated_cache.c); sums of
+ * each (federation_totals.c). */
+#ifndef INDEX_CLIENT_FEDERATION_FEDERATION_COUNTS_H
+#define INDEX_CLIENT_FEDERATION_FEDERATION_COUNTS_H
 
-#include "index/client/federation_private.h"
+#include "index/client/federation/federation_private.h"
 #include "index/sort/checked_sort.h"
 
 struct totals {

@@ -6,18 +6,24 @@
  * joins hand in many patterns at a time (scan_many), one request for each partition. All scans of
  * one federation see one version of each partition, from the first scan on.
  *
- * What happens when a partition fails is the client's manner (client_private.h). One thread. */
-#ifndef INDEX_CLIENT_FEDERATION_H
-#define INDEX_CLIENT_FEDERATION_H
+ * What happens when a partition fails is the client's manner (client_calls.h). One thread. */
+#ifndef INDEX_CLIENT_FEDERATION_FEDERATION_H
+#define INDEX_CLIENT_FEDERATION_FEDERATION_H
 
-#include "index/client/index_client.h"
 #include "index/quad_source.h"
 
 struct federation;
+struct index_client;
+struct parting;
+struct repeated_cache;
 
 /* memory: bytes of the dictionary; past it scans are LIMIT. */
 struct federation *federation_new(struct index_client *client, size_t memory);
 void federation_free(struct federation *federation);
 const struct quad_source *federation_source(struct federation *federation);
+
+/* What a client keeps from one federation to the next; NULL is allowed. */
+void repeated_cache_free(struct repeated_cache *cache);
+void parting_free(struct parting *parting);
 
 #endif

@@ -1,5 +1,5 @@
 /* What the triples are that several partitions have, kept until one of these commits. */
-#include "index/client/federation_counts.h"
+#include "index/client/federation/federation_counts.h"
 
 #include <stdlib.h>
 #include <string.h>

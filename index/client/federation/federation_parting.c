@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/client/federation_private.h"
+#include "index/client/federation/federation_private.h"
 #include "index/protocol/triples_request.h"
 
 enum { NODES_MOST = 1 << 22, SHARED_MOST = 1 << 18, SHARED_PART = 4 };

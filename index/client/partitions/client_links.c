@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "index/client/client_private.h"
+#include "index/client/partitions/client_calls.h"
 
 enum { DOCUMENTS_MOST = 64, REQUEST_MAXIMUM = 16 << 20, REQUEST_ENOUGH = 1 << 20 };
 
