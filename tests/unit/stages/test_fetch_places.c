@@ -206,6 +206,255 @@ what_was_remembered_is_freed(void **state)
     }
 }
 
+static void
+one_line_holds_what_stands_before_the_next(void **state)
+{
+    struct names *names;
+    struct reason why;
+    (void)state;
+    assert_int_equal(open_names(&names,
+                                "\t127.0.0.1\t\ta\t b#c d\n127.0.0.2 c\n#127.0.0.3 e\n"
+                                "127.0.0.4\n127.0.0.5 A f",
+                                &why),
+                     STATUS_OK);
+    assert_string_equal(names_find(names, SLICE("a")), "127.0.0.1"); /* the first that names it */
+    assert_string_equal(names_find(names, SLICE("b")), "127.0.0.1");
+    assert_string_equal(names_find(names, SLICE("c")), "127.0.0.2");
+    assert_string_equal(names_find(names, SLICE("f")), "127.0.0.5");
+    assert_null(names_find(names, SLICE("d")));
+    assert_null(names_find(names, SLICE("e")));
+    assert_null(names_find(names, SLICE("")));
+    names_close(names);
+    assert_int_equal(open_names(&names, "127.0.0.256 a", &why), STATUS_BAD_INPUT);
+    assert_non_null(strstr(why.text, ":1: no address begins the line"));
+    names_close(names);
+    assert_int_equal(open_names(&names, "", &why), STATUS_OK);
+    names_close(names);
+    assert_int_equal(names_open(&names, "/nonexistent/hosts", &why), STATUS_NOT_FOUND);
+    names_close(names);
+    names_close(NULL);
+}
+
+static void
+only_addresses_are_counted_and_only_with_a_limit(void **state)
+{
+    struct address_limit *none = address_limit_new(0), *one = address_limit_new(1);
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        address_limit_move(none, 0, 7);
+    }
+    assert_false(address_limit_is_full(none, 7));
+    address_limit_move(one, 0, 7);
+    address_limit_move(one, 0, 7);
+    address_limit_move(one, 7, 8); /* from one to the other */
+    assert_true(address_limit_is_full(one, 7));
+    assert_true(address_limit_is_full(one, 8));
+    address_limit_move(one, 7, 0);
+    assert_false(address_limit_is_full(one, 7));
+    address_limit_move(one, 7, 0); /* none is left */
+    address_limit_move(one, 0, 7);
+    assert_true(address_limit_is_full(one, 7));
+    address_limit_move(one, 0, 0);
+    assert_false(address_limit_is_full(one, 0));
+    /* What another host in its place learns is not told of this one. */
+    address_limit_learn(one, 5, 9);
+    address_limit_learn(one, 5 + (1 << 16), 10);
+    assert_int_equal(address_limit_address(one, 5), 0);
+    assert_int_equal(address_limit_address(one, 5 + (1 << 16)), 10);
+    address_limit_learn(one, 6, 11);
+    assert_int_equal(address_limit_address(one, 5 + (1 << 16)), 10);
+    address_limit_free(none);
+    address_limit_free(one);
+    address_limit_free(NULL);
+}
+
+/* A look at hosts that rest no more comes when 1,024 are known, and drops none that is busy, rests
+ * or has a line. */
+static void
+a_sweep_leaves_who_is_waited_for(void **state)
+{
+    enum { KNOWN = 3000 };
+    struct host_delays *host_delays = host_delays_new();
+    static struct host_delays_turn turns[KNOWN];
+    (void)state;
+    for (uint64_t i = 1; i <= KNOWN; i++) {
+        switch (i % 4) {
+        case 0:
+            host_delays_begin(host_delays, i, 10);
+            break;
+        case 1:
+            host_delays_until(host_delays, i, 1000 + i, 10);
+            break;
+        case 2:
+            host_delays_until(host_delays, i, 5, 10); /* is over */
+            host_delays_line_up(host_delays, i, &turns[i - 1]);
+            break;
+        default:
+            host_delays_until(host_delays, i, 10, 10); /* is just over */
+            break;
+        }
+    }
+    for (uint64_t i = 1; i <= KNOWN; i++) {
+        assert_int_equal(host_delays_is_busy(host_delays, i), i % 4 == 0);
+        assert_int_equal(host_delays_wait_ms(host_delays, i, 10), i % 4 == 1 ? 990 + i : 0);
+        assert_ptr_equal(host_delays_leave(host_delays, i), i % 4 == 2 ? &turns[i - 1] : NULL);
+    }
+    host_delays_free(host_delays);
+    host_delays_free(NULL);
+}
+
+static void
+a_line_goes_on_behind_who_left(void **state)
+{
+    struct host_delays *host_delays = host_delays_new();
+    struct host_delays_turn turns[4];
+    (void)state;
+    assert_null(host_delays_leave(host_delays, 1)); /* it is not known */
+    host_delays_begin(host_delays, 1, 0);
+    assert_null(host_delays_leave(host_delays, 1));
+    host_delays_line_up(host_delays, 1, &turns[0]);
+    host_delays_line_up(host_delays, 1, &turns[1]);
+    assert_ptr_equal(host_delays_leave(host_delays, 1), &turns[0]); /* although it is busy */
+    host_delays_line_up(host_delays, 1, &turns[2]);
+    assert_ptr_equal(host_delays_leave(host_delays, 1), &turns[1]);
+    assert_ptr_equal(host_delays_leave(host_delays, 1), &turns[2]);
+    assert_null(host_delays_leave(host_delays, 1));
+    host_delays_line_up(host_delays, 1, &turns[3]); /* a line begins anew */
+    assert_null(host_delays_next(host_delays, 1));
+    host_delays_end(host_delays, 1, 0);
+    assert_ptr_equal(host_delays_next(host_delays, 1), &turns[3]);
+    host_delays_until(host_delays, 1, 100, 0);
+    assert_int_equal(host_delays_wait_ms(host_delays, 1, 99), 1);
+    assert_int_equal(host_delays_wait_ms(host_delays, 1, 100), 0);
+    assert_int_equal(host_delays_wait_ms(host_delays, 1, 101), 0);
+    host_delays_free(host_delays);
+}
+
+static struct host *
+put_host(struct hosts *hosts, const char *origin, const char *rules, const char *reason)
+{
+    const enum host_access access = rules != NULL    ? HOST_BY_RULES
+                                    : reason != NULL ? HOST_UNREACHABLE
+                                                     : HOST_OPEN;
+    return hosts_put(hosts, slice_string(origin), access,
+                     rules != NULL ? robots_parse(slice_string(rules), SLICE("quadrille")) : NULL,
+                     1000, reason);
+}
+
+/* New rules of a host leave what else is known of it, but for what was asked under the old ones. */
+static void
+rules_are_replaced_and_the_rest_stays(void **state)
+{
+    struct hosts *hosts = hosts_new(1);
+    struct host *host = put_host(hosts, "http://a", NULL, NULL);
+    (void)state;
+    assert_int_equal(host->sitemaps_depth, UINT32_MAX);
+    assert_int_equal(host->guess_depth, UINT32_MAX);
+    assert_string_equal(host->reason, "");
+    assert_true(host_allows(host, SLICE("http://a/private/x")));
+    host_set_cover(host, SLICE("http://a/ d"), SLICE("http://a/ n"), 7);
+    host->sitemaps_depth = 3;
+    host->void_asked = true;
+    host->balance = balance_new(40);
+    struct balance *const balance = host->balance;
+    host = put_host(hosts, "http://a", "User-agent: *\nDisallow: /private\n", NULL);
+    assert_ptr_equal(host->balance, balance);
+    assert_int_equal(host->sitemaps_depth, 3);
+    assert_false(host->void_asked);
+    assert_int_equal(host->cover_read_ms, 7);
+    assert_true(slice_is(host_covering(host, SLICE("http://a/x")), "d"));
+    assert_true(slice_is(host_authority(host, SLICE("http://a/x")), "n"));
+    assert_false(host_allows(host, SLICE("http://a/private/x")));
+    assert_true(host_allows(host, SLICE("http://a/public")));
+    host = put_host(hosts, "http://a", NULL, "it is away");
+    assert_int_equal(host->access, HOST_UNREACHABLE);
+    assert_string_equal(host->reason, "it is away");
+    assert_int_equal(host->expires_ms, 1000);
+    assert_ptr_equal(hosts_find(hosts, SLICE("http://a"), 999), host);
+    assert_null(hosts_find(hosts, SLICE("http://a"), 1000));
+    assert_null(hosts_find(hosts, SLICE("http://b"), 0));
+    hosts_free(hosts);
+    hosts_free(NULL);
+}
+
+/* A single set has eight places; the ninth takes that of who was not looked for the longest. */
+static void
+the_ninth_of_a_set_takes_the_oldest_place(void **state)
+{
+    struct hosts *hosts = hosts_new(8);
+    char origin[] = "http://0";
+    (void)state;
+    for (char c = '0'; c < '8'; c++) {
+        origin[7] = c;
+        (void)put_host(hosts, origin, NULL, NULL);
+    }
+    for (char c = '0'; c < '8'; c++) {
+        origin[7] = c;
+        assert_non_null(hosts_find(hosts, slice_string(origin), 0));
+    }
+    assert_non_null(hosts_find(hosts, SLICE("http://0"), 0));
+    (void)put_host(hosts, "http://8", NULL, NULL); /* in the place of 1 */
+    assert_non_null(hosts_find(hosts, SLICE("http://0"), 0));
+    assert_null(hosts_find(hosts, SLICE("http://1"), 0));
+    (void)put_host(hosts, "http://2", NULL, "again"); /* which has a place */
+    for (char c = '2'; c <= '8'; c++) {
+        origin[7] = c;
+        assert_non_null(hosts_find(hosts, slice_string(origin), 0));
+    }
+    hosts_free(hosts);
+}
+
+static void
+calm_is_counted_while_plans_say_the_same(void **state)
+{
+    static const struct {
+        const char *cover, *authorities;
+        unsigned calm;
+    } cases[] = {{"", "", 1},   {"", "", 2},  {"", "", 3},   {"", "", 3},
+                 {"c", "", 0},  {"c", "", 1}, {"c", "a", 0}, {"c", "a", 1},
+                 {"d", "a", 0}, {"d", "", 0}, {"", "", 0},   {"", "", 1}};
+    struct hosts *hosts = hosts_new(1);
+    struct host *host = put_host(hosts, "http://a", NULL, NULL);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        host_set_cover(host, slice_string(cases[i].cover), slice_string(cases[i].authorities), i);
+        assert_int_equal(host->cover_calm, cases[i].calm);
+        assert_int_equal(host->cover_read_ms, i);
+        assert_int_equal(host->cover == NULL, cases[i].cover[0] == '\0');
+        assert_int_equal(host->authorities == NULL, cases[i].authorities[0] == '\0');
+    }
+    hosts_free(hosts);
+}
+
+/* The longest prefix says it; what begins with "=" is a whole URL. */
+static void
+the_longest_prefix_says_whose_a_document_is(void **state)
+{
+    static const struct {
+        const char *url, *of;
+    } cases[] = {{"http://a/", "all"},
+                 {"http://a/d/", "longer"},
+                 {"http://a/d/x", "longer"},
+                 {"http://a/d/one", "alone"},
+                 {"http://a/d/one/", "longer"},
+                 {"http://b/", ""},
+                 {"http://a", ""},
+                 {"http://a/e", "all"}};
+    struct hosts *hosts = hosts_new(1);
+    struct host *host = put_host(hosts, "http://a", NULL, NULL);
+    (void)state;
+    assert_true(slice_is(host_covering(host, SLICE("http://a/")), ""));
+    host_set_cover(host,
+                   SLICE("http://a/ all\nhttp://a/d/  longer \nhttp://a/ late\n"
+                         "=http://a/d/one alone\n"),
+                   SLICE(""), 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(slice_is(host_covering(host, slice_string(cases[i].url)), cases[i].of));
+        assert_true(slice_is(host_authority(host, slice_string(cases[i].url)), ""));
+    }
+    hosts_free(hosts);
+}
+
 int
 main(void)
 {
@@ -217,6 +466,14 @@ main(void)
         cmocka_unit_test(jobs_of_a_host_stand_in_line),
         cmocka_unit_test(hosts_are_remembered),
         cmocka_unit_test(what_was_remembered_is_freed),
+        cmocka_unit_test(one_line_holds_what_stands_before_the_next),
+        cmocka_unit_test(only_addresses_are_counted_and_only_with_a_limit),
+        cmocka_unit_test(a_sweep_leaves_who_is_waited_for),
+        cmocka_unit_test(a_line_goes_on_behind_who_left),
+        cmocka_unit_test(rules_are_replaced_and_the_rest_stays),
+        cmocka_unit_test(the_ninth_of_a_set_takes_the_oldest_place),
+        cmocka_unit_test(calm_is_counted_while_plans_say_the_same),
+        cmocka_unit_test(the_longest_prefix_says_whose_a_document_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
