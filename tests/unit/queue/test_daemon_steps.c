@@ -1,0 +1,1209 @@
+/* The queue daemon step by step: links to other nodes, metadata that other nodes bring, changes of
+ * the scope, and the loop around them. Broker, sockets, stores and clocks are stood in for, and
+ * tell what was asked of them as lines of a trace. */
+#include <errno.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/system/clock.h"
+#include "base/system/log.h"
+#include "config/scope_change.h"
+#include "config/scope_file.h"
+#include "metastore/metastore_client.h"
+#include "queue/client/message.h"
+#include "queue/daemon/daemon_scope.h"
+#include "queue/daemon/metadata_intake.h"
+#include "queue/daemon/node_links.h"
+#include "queue/daemon/queue_daemon.h"
+#include "tests/unit/scratch.h"
+
+enum { TRACE = 1 << 16, NODES = 3, WALL_MS = 1000000, POSTS = 16, REQUESTS = 8, TEXT = 256 };
+
+static struct buf trace;
+static uint64_t now_ms;
+
+#define STAND_IN(type, name, parameters) \
+    type __wrap_##name parameters;       \
+    type __wrap_##name parameters
+
+static void
+assert_trace(const char *text)
+{
+    assert_string_equal(trace.length > 0 ? trace.data : "", text);
+    buf_reset(&trace);
+}
+
+STAND_IN(uint64_t, clock_monotonic_ms, (void))
+{
+    return now_ms;
+}
+
+STAND_IN(uint64_t, clock_wall_ms, (void))
+{
+    return WALL_MS + now_ms;
+}
+
+/* ---- other nodes ---- */
+
+struct rpc_client {
+    int node;
+};
+static struct rpc_client clients[NODES];
+static int client_wait_ms[NODES], client_fails;
+static struct {
+    rpc_done *done;
+    void *context;
+    uint8_t verb;
+} posts[POSTS];
+static size_t post_count;
+static int outgoing; /* node for which something waits */
+
+STAND_IN(enum status, rpc_client_open,
+         (struct rpc_client * *client, const struct rpc_client_options *options,
+          struct reason *why))
+{
+    const int node = options->endpoint[strlen(options->endpoint) - 1] - '0';
+    buf_printf(&trace, "open %s as %s\n", options->endpoint, options->name);
+    if (node == client_fails) {
+        return status_fail(why, STATUS_SYSTEM, "no socket");
+    }
+    clients[node].node = node;
+    *client = &clients[node];
+    return STATUS_OK;
+}
+
+STAND_IN(void, rpc_client_close, (struct rpc_client * client))
+{
+    if (client != NULL) {
+        buf_printf(&trace, "close %d\n", client->node);
+    }
+}
+
+STAND_IN(int, rpc_client_descriptor, (struct rpc_client * client))
+{
+    return 100 + client->node;
+}
+
+STAND_IN(void, rpc_client_process, (struct rpc_client * client))
+{
+    assert_non_null(client);
+}
+
+STAND_IN(int, rpc_client_wait_ms, (const struct rpc_client *client))
+{
+    return client_wait_ms[client->node];
+}
+
+STAND_IN(void, rpc_client_post,
+         (struct rpc_client * client, uint8_t verb, struct slice payload, uint32_t timeout_ms,
+          rpc_done *done, void *context))
+{
+    assert_int_equal(timeout_ms, 0);
+    assert_true(post_count < POSTS);
+    posts[post_count].verb = verb;
+    posts[post_count].done = done;
+    posts[post_count++].context = context;
+    buf_printf(&trace, "post %u to %d:", verb, client->node);
+    for (size_t i = 0; i < payload.length; i++) {
+        buf_printf(&trace, " %02x", (uint8_t)payload.at[i]);
+    }
+    buf_append_char(&trace, '\n');
+}
+
+static void
+answer_post(size_t at, enum status status, struct slice payload, const char *text)
+{
+    struct reason why;
+    assert_true(at < post_count);
+    snprintf(why.text, sizeof why.text, "%s", text);
+    posts[at].done(posts[at].context, status, payload, &why);
+}
+
+/* ---- the broker ---- */
+
+static int broker_there;
+#define BROKER ((struct broker *)(void *)&broker_there)
+static uint64_t scope_in_force, broker_wait;
+static broker_answer *answers;
+static void *answers_context;
+static enum status open_status, work_status;
+static int work_left; /* calls until work_status */
+static struct {
+    const char *key, *fields;
+} metadata[4];
+static size_t metadata_count;
+static struct counters counted;
+static void *submitted[REQUESTS];
+static size_t submitted_count;
+
+STAND_IN(void, broker_tell_node,
+         (struct broker * broker, size_t node, uint64_t down_since_ms, struct slice trouble))
+{
+    assert_ptr_equal(broker, BROKER);
+    buf_printf(&trace, "node %zu down since %llu trouble '%.*s'\n", node,
+               (unsigned long long)down_since_ms, SLICE_PRINT(trouble));
+}
+
+STAND_IN(bool, broker_outgoing, (struct broker * broker, size_t node, struct buf *payload))
+{
+    assert_ptr_equal(broker, BROKER);
+    assert_int_equal(payload->length, 0);
+    assert_int_not_equal(node, 1); /* that is this one */
+    buf_append_string(payload, (int)node == outgoing ? "jb" : "x");
+    return (int)node == outgoing;
+}
+
+STAND_IN(void, broker_delivered,
+         (struct broker * broker, size_t node, enum status status, uint64_t last))
+{
+    assert_ptr_equal(broker, BROKER);
+    buf_printf(&trace, "delivered to %zu %s %llu\n", node, status_name(status),
+               (unsigned long long)last);
+}
+
+STAND_IN(uint64_t, broker_scope, (const struct broker *broker))
+{
+    assert_ptr_equal(broker, BROKER);
+    return scope_in_force;
+}
+
+STAND_IN(void, broker_set_scope, (struct broker * broker, uint64_t version, struct slice change))
+{
+    assert_ptr_equal(broker, BROKER);
+    buf_printf(&trace, "scope %llu '%.*s'\n", (unsigned long long)version, SLICE_PRINT(change));
+}
+
+STAND_IN(size_t, broker_metadata_of,
+         (struct broker * broker, uint8_t verb, struct slice payload, struct broker_metadata **list,
+          struct buf *bytes))
+{
+    assert_ptr_equal(broker, BROKER);
+    assert_true(verb == QUEUE_TRANSFER || verb == QUEUE_FORGET);
+    (void)payload;
+    *list = memory_zero(metadata_count + 1, sizeof **list);
+    for (size_t i = 0; i < metadata_count; i++) {
+        (*list)[i].key = slice_string(metadata[i].key);
+        (*list)[i].fields = slice_string(metadata[i].fields);
+    }
+    buf_append_char(bytes, 'x');
+    return metadata_count;
+}
+
+STAND_IN(enum status, broker_open,
+         (struct broker * *broker, const struct broker_options *options, broker_answer *answer,
+          void *context, struct reason *why))
+{
+    assert_ptr_equal(options->take_scope, daemon_scope_take);
+    assert_non_null(options->take_scope_context);
+    answers = answer;
+    answers_context = context;
+    buf_append_string(&trace, "open broker\n");
+    if (open_status != STATUS_OK) {
+        return status_fail(why, open_status, "no broker");
+    }
+    *broker = BROKER;
+    return STATUS_OK;
+}
+
+STAND_IN(void, broker_close, (struct broker * broker))
+{
+    buf_append_string(&trace, broker == BROKER ? "close broker\n" : "close none\n");
+}
+
+STAND_IN(void, broker_serve_as, (struct broker * broker, uint64_t incarnation))
+{
+    assert_ptr_equal(broker, BROKER);
+    buf_printf(&trace, "serve as %llu\n", (unsigned long long)incarnation);
+}
+
+STAND_IN(const struct counters *, broker_counters, (const struct broker *broker))
+{
+    assert_ptr_equal(broker, BROKER);
+    return &counted;
+}
+
+static size_t room;
+
+STAND_IN(bool, broker_has_room, (const struct broker *broker))
+{
+    assert_ptr_equal(broker, BROKER);
+    return room > 0 && room-- > 0;
+}
+
+STAND_IN(void, broker_submit, (struct broker * broker, const struct broker_request *request))
+{
+    assert_ptr_equal(broker, BROKER);
+    buf_printf(&trace, "submit %u %llu of %llu '%.*s' '%.*s'\n", request->verb,
+               (unsigned long long)request->id, (unsigned long long)request->incarnation,
+               SLICE_PRINT(request->client), SLICE_PRINT(request->payload));
+    submitted[submitted_count++] = request->token;
+}
+
+STAND_IN(enum status, broker_work, (struct broker * broker, struct reason *why))
+{
+    assert_ptr_equal(broker, BROKER);
+    buf_append_string(&trace, "work\n");
+    return work_left-- != 0 ? STATUS_OK : status_fail(why, work_status, "a store that is no more");
+}
+
+STAND_IN(uint64_t, broker_wait_ms, (const struct broker *broker))
+{
+    assert_ptr_equal(broker, BROKER);
+    return broker_wait;
+}
+
+/* ---- the node's metadata store ---- */
+
+struct metastore_client {
+    int descriptor;
+};
+static struct metastore_client store;
+static enum status store_status;
+static int store_wait_ms;
+static struct {
+    metastore_put_done *done;
+    void *context;
+} store_puts[POSTS];
+static size_t put_count;
+
+STAND_IN(enum status, metastore_client_open,
+         (struct metastore_client * *client, const struct metastore_client_options *options,
+          struct reason *why))
+{
+    assert_int_equal(options->endpoint_count, 1);
+    assert_string_equal(options->name, "queue");
+    buf_printf(&trace, "open store %s\n", options->endpoints[0]);
+    if (store_status != STATUS_OK) {
+        return status_fail(why, store_status, "no store");
+    }
+    store.descriptor = 55;
+    *client = &store;
+    return STATUS_OK;
+}
+
+STAND_IN(void, metastore_client_close, (struct metastore_client * client))
+{
+    if (client != NULL) {
+        buf_append_string(&trace, "close store\n");
+    }
+}
+
+STAND_IN(size_t, metastore_descriptors,
+         (struct metastore_client * client, int *descriptors, size_t most))
+{
+    assert_int_equal(most, 1);
+    *descriptors = client->descriptor;
+    return 1;
+}
+
+STAND_IN(void, metastore_process, (struct metastore_client * client))
+{
+    assert_ptr_equal(client, &store);
+    buf_append_string(&trace, "process store\n");
+}
+
+STAND_IN(int, metastore_wait_ms, (const struct metastore_client *client))
+{
+    assert_ptr_equal(client, &store);
+    return store_wait_ms;
+}
+
+STAND_IN(void, metastore_put,
+         (struct metastore_client * client, const struct meta_put *list, size_t n,
+          metastore_put_done *done, void *context))
+{
+    assert_ptr_equal(client, &store);
+    buf_append_string(&trace, "put");
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(&trace, " %.*s+%zu", SLICE_PRINT(list[i].key), list[i].fields.length);
+    }
+    buf_append_char(&trace, '\n');
+    store_puts[put_count].done = done;
+    store_puts[put_count++].context = context;
+}
+
+static void
+end_put(size_t at, enum status status)
+{
+    struct reason why = {"the store says"};
+    store_puts[at].done(store_puts[at].context, status, &why);
+}
+
+/* ---- files of the scope ---- */
+
+static char folder[SCRATCH_SIZE];
+static struct {
+    uint64_t version;
+    enum status read, told, write;
+    bool whole;
+} files;
+
+STAND_IN(bool, scope_edition_read, (const char *directory, struct scope_edition *edition))
+{
+    assert_string_equal(directory, folder);
+    *edition = (struct scope_edition){.version = files.version};
+    buf_append_string(&trace, "edition\n");
+    return files.version > 0;
+}
+
+STAND_IN(enum status, scope_file_read,
+         (const char *directory, struct buf *text, bool *whole, struct reason *why))
+{
+    assert_string_equal(directory, folder);
+    assert_int_equal(text->length, 0);
+    *whole = files.whole;
+    if (files.read != STATUS_OK) {
+        return status_fail(why, files.read, "no rules");
+    }
+    return buf_append_string(text, "scope.hosts = a, b\n");
+}
+
+STAND_IN(enum status, scope_told_read,
+         (const char *directory, struct buf *text, struct reason *why))
+{
+    assert_string_equal(directory, folder);
+    if (files.told != STATUS_OK) {
+        return status_fail(why, files.told, "not told");
+    }
+    return buf_append_string(text, "scope.hosts = a\n");
+}
+
+STAND_IN(enum status, scope_told_write,
+         (const char *directory, struct slice text, struct reason *why))
+{
+    assert_string_equal(directory, folder);
+    buf_printf(&trace, "told '%.*s'\n", SLICE_PRINT(text));
+    return files.write != STATUS_OK ? status_fail(why, files.write, "full") : STATUS_OK;
+}
+
+STAND_IN(enum status, scope_change_take,
+         (const char *directory, const struct opt_set *configured, struct slice change,
+          struct reason *why))
+{
+    assert_string_equal(directory, folder);
+    (void)why;
+    buf_printf(&trace, "take '%.*s'%s\n", SLICE_PRINT(change), configured != NULL ? " and" : "");
+    return STATUS_AGAIN;
+}
+
+/* ---- sockets and signals ---- */
+
+static struct rpc_request *to_come;
+static size_t come, come_count;
+static uint64_t replied;
+static enum status bind_status;
+static int bind_failures;
+static unsigned binds;
+
+STAND_IN(enum status, rpc_server_open,
+         (struct rpc_server * *server, const char *const *endpoints, const struct rpc_keys *keys,
+          struct reason *why))
+{
+    (void)keys;
+    assert_string_equal(endpoints[0], "ipc://own");
+    binds++;
+    if (bind_failures != 0) {
+        bind_failures -= bind_failures > 0;
+        return status_fail(why, bind_status, "another serves");
+    }
+    *server = (struct rpc_server *)(void *)&broker_there;
+    return STATUS_OK;
+}
+
+STAND_IN(void, rpc_server_close, (struct rpc_server * server))
+{
+    assert_non_null(server);
+    buf_append_string(&trace, "close server\n");
+}
+
+STAND_IN(int, rpc_server_descriptor, (struct rpc_server * server))
+{
+    assert_non_null(server);
+    return 44;
+}
+
+STAND_IN(uint64_t, rpc_server_incarnation, (const struct rpc_server *server))
+{
+    assert_non_null(server);
+    return 4711;
+}
+
+STAND_IN(enum status, rpc_server_receive, (struct rpc_server * server, struct rpc_request *request))
+{
+    assert_non_null(server);
+    if (come == come_count) {
+        return STATUS_AGAIN;
+    }
+    *request = to_come[come++];
+    return STATUS_OK;
+}
+
+STAND_IN(void, rpc_reply,
+         (struct rpc_server * server, struct rpc_request *request, enum status status,
+          struct slice payload, const struct reason *why))
+{
+    assert_non_null(server);
+    replied++;
+    buf_printf(&trace, "reply to %llu %s '%.*s' %s\n", (unsigned long long)request->id,
+               status_name(status), SLICE_PRINT(payload), why != NULL ? why->text : "");
+}
+
+STAND_IN(void, rpc_request_drop, (struct rpc_request * request))
+{
+    buf_printf(&trace, "drop %llu\n", (unsigned long long)request->id);
+}
+
+STAND_IN(void, daemon_tell_ready, (int ready_descriptor))
+{
+    buf_printf(&trace, "ready %d\n", ready_descriptor);
+}
+
+STAND_IN(int, nanosleep, (const struct timespec *pause, struct timespec *left))
+{
+    (void)left;
+    assert_int_equal(pause->tv_sec, 0);
+    assert_int_equal(pause->tv_nsec, 20000000);
+    now_ms += 20;
+    return 0;
+}
+
+static int polls_left; /* before a signal comes */
+static void (*between)(void);
+
+STAND_IN(int, poll, (struct pollfd * list, nfds_t n, int wait))
+{
+    buf_printf(&trace, "poll %d:", wait);
+    for (nfds_t i = 1; i < n; i++) {
+        assert_int_equal(list[i].events, POLLIN);
+        buf_printf(&trace, " %d", list[i].fd);
+    }
+    buf_append_char(&trace, '\n');
+    assert_int_equal(list[0].events, POLLIN);
+    if (between != NULL) {
+        between();
+    }
+    if (polls_left-- > 0) {
+        list[0].revents = 0;
+        return 1; /* something else */
+    }
+    assert_int_equal(raise(SIGTERM), 0); /* which is blocked: its descriptor has it */
+    list[0].revents = POLLIN;
+    return 1;
+}
+
+/* ---- set up ---- */
+
+static struct cluster *cluster;
+
+static void
+read_cluster(size_t nodes, const char *self)
+{
+    struct reason why;
+    char text[1024] = "";
+    for (size_t i = 0; i < nodes; i++) {
+        const size_t at = strlen(text);
+        snprintf(text + at, sizeof text - at,
+                 "node n%zu queue=ipc:///run/s%zu metastore=tcp://127.0.0.1:1%zu "
+                 "stages=fetch,detect,transform,index,extract\n",
+                 i, i, i);
+    }
+    if (cluster_parse(&cluster, slice_string(text), self, folder, &why) != STATUS_OK) {
+        fail_msg("%s", why.text);
+    }
+}
+
+static int
+set_up(void **state)
+{
+    (void)state;
+    log_open("test_daemon_steps", LOG_LEVEL_ERROR, false);
+    buf_init(&trace, TRACE);
+    assert_true(scratch_folder(folder, "test_daemon_steps"));
+    now_ms = 100;
+    client_fails = outgoing = -1;
+    post_count = put_count = submitted_count = metadata_count = 0;
+    for (int i = 0; i < NODES; i++) {
+        client_wait_ms[i] = -1;
+    }
+    scope_in_force = 0;
+    open_status = work_status = bind_status = store_status = STATUS_OK;
+    bind_failures = 0;
+    binds = 0;
+    work_left = -1;
+    store_wait_ms = -1;
+    broker_wait = 700;
+    room = 0;
+    come = come_count = 0;
+    polls_left = 0;
+    between = NULL;
+    files.version = 0;
+    files.read = files.told = files.write = STATUS_OK;
+    files.whole = true;
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    char command[SCRATCH_SIZE + 16];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+    buf_release(&trace);
+    cluster_close(cluster);
+    cluster = NULL;
+    return 0;
+}
+
+/* ---- links ---- */
+
+static struct node_links *
+open_links(void)
+{
+    struct node_links *links;
+    struct reason why;
+    read_cluster(NODES, "n1");
+    assert_int_equal(node_links_open(&links, cluster, BROKER, &why), STATUS_OK);
+    assert_trace("open ipc:///run/s0 as queue@n1\nopen ipc:///run/s2 as queue@n1\n");
+    return links;
+}
+
+#define SIGN(node) "post 5 to " #node ": 00 00 00 00 00 00 00 00\n"
+
+static void
+every_other_node_has_a_link(void **state)
+{
+    struct node_links *links = open_links();
+    struct pollfd polls[NODES];
+    (void)state;
+    assert_int_equal(node_links_polls(links, polls), 2);
+    assert_int_equal(polls[0].fd, 100);
+    assert_int_equal(polls[1].fd, 102);
+    assert_int_equal(polls[0].events, POLLIN);
+    node_links_close(links);
+    assert_trace("close 0\nclose 2\n");
+    node_links_close(NULL);
+    struct reason why;
+    client_fails = 0;
+    assert_int_equal(node_links_open(&links, cluster, BROKER, &why), STATUS_SYSTEM);
+    assert_string_equal(why.text, "no socket");
+    assert_trace("open ipc:///run/s0 as queue@n1\n");
+    node_links_close(links);
+    assert_trace("");
+}
+
+static void
+signs_of_life_are_asked_for_once_a_second(void **state)
+{
+    struct node_links *links = open_links();
+    (void)state;
+    assert_int_equal(node_links_wait_ms(links), 0); /* to ask */
+    node_links_process(links);
+    assert_trace(SIGN(0) SIGN(2));
+    node_links_process(links);
+    assert_trace("");
+    assert_int_equal(node_links_wait_ms(links), 5000);
+    client_wait_ms[2] = 7;
+    assert_int_equal(node_links_wait_ms(links), 7);
+    client_wait_ms[2] = 0;
+    assert_int_equal(node_links_wait_ms(links), 0);
+    client_wait_ms[2] = -1;
+    now_ms += 10;
+    answer_post(0, STATUS_OK, SLICE(""), "");
+    assert_int_equal(node_links_wait_ms(links), 990);
+    now_ms += 989;
+    node_links_process(links);
+    assert_trace("");
+    now_ms++;
+    node_links_process(links);
+    assert_trace(SIGN(0));
+    answer_post(1, STATUS_CANCELLED, SLICE(""), ""); /* closing: it was not heard */
+    answer_post(2, STATUS_CANCELLED, SLICE(""), "");
+    assert_trace("");
+    node_links_close(links);
+    assert_trace("close 0\nclose 2\n");
+}
+
+static void
+who_is_silent_for_five_seconds_is_down(void **state)
+{
+    struct node_links *links = open_links();
+    (void)state;
+    node_links_process(links);
+    assert_trace(SIGN(0) SIGN(2));
+    now_ms += 300;
+    answer_post(1, STATUS_DENIED, SLICE(""), "whatever it says");
+    assert_trace("");
+    now_ms += 4699;
+    node_links_process(links);
+    assert_trace(SIGN(2));
+    now_ms++;
+    assert_int_equal(node_links_wait_ms(links), 0);
+    node_links_process(links);
+    assert_trace("node 0 down since 1000100 trouble ''\n");
+    assert_int_equal(node_links_wait_ms(links), 300); /* for the other; this one is asked */
+    now_ms += 299;
+    node_links_process(links);
+    assert_trace("");
+    answer_post(2, STATUS_OK, SLICE(""), "");
+    now_ms += 700;
+    node_links_process(links);
+    assert_trace(SIGN(2));
+    answer_post(0, STATUS_CANCELLED, SLICE(""), "");
+    assert_trace("");
+    node_links_process(links);
+    assert_trace(SIGN(0));
+    answer_post(4, STATUS_OK, SLICE(""), "");
+    assert_trace("node 0 down since 0 trouble ''\n");
+    node_links_close(links);
+    assert_trace("close 0\nclose 2\n");
+}
+
+static void
+jobs_are_sent_and_their_ends_told(void **state)
+{
+    static const char last[] = "\0\0\0\0\0\0\1\2";
+    struct node_links *links = open_links();
+    (void)state;
+    node_links_send(links);
+    assert_trace("");
+    outgoing = 2;
+    node_links_send(links);
+    assert_trace("post 9 to 2: 6a 62\n");
+    answer_post(0, STATUS_OK, slice_of(last, 8), "");
+    assert_trace("delivered to 2 OK 258\n");
+    answer_post(0, STATUS_FULL, slice_of(last, 8), "no room");
+    assert_trace("node 2 down since 0 trouble 'no room'\ndelivered to 2 FULL 0\n");
+    answer_post(0, STATUS_FULL, SLICE(""), "no room"); /* is known */
+    assert_trace("delivered to 2 FULL 0\n");
+    answer_post(0, STATUS_CORRUPT, SLICE(""), "a gap");
+    assert_trace("node 2 down since 0 trouble 'a gap'\ndelivered to 2 CORRUPT 0\n");
+    answer_post(0, STATUS_AGAIN, SLICE(""), "later");
+    assert_trace("node 2 down since 0 trouble ''\ndelivered to 2 AGAIN 0\n");
+    answer_post(0, STATUS_OK, slice_of(last, 8), "");
+    assert_trace("delivered to 2 OK 258\n");
+    answer_post(0, STATUS_CANCELLED, SLICE(""), "");
+    assert_trace("");
+    now_ms += 5000;
+    outgoing = -1;
+    node_links_process(links);
+    assert_trace(SIGN(0) "node 0 down since 1000100 trouble ''\n" SIGN(
+        2) "node 2 down since 1000100 trouble ''\n");
+    answer_post(0, STATUS_OK, slice_of(last, 8), ""); /* jobs are a sign of life, too */
+    assert_trace("node 2 down since 0 trouble ''\ndelivered to 2 OK 258\n");
+    node_links_close(links);
+    assert_trace("close 0\nclose 2\n");
+}
+
+/* ---- metadata ---- */
+
+static void
+taken(void *context, struct rpc_request *request, enum status status, const struct reason *why)
+{
+    assert_ptr_equal(context, &trace);
+    buf_printf(&trace, "taken %llu '%.*s' %s %s\n", (unsigned long long)request->id,
+               SLICE_PRINT(request->payload), status_name(status), why->text);
+    free(request);
+}
+
+static struct rpc_request *
+request_of(uint8_t verb, uint64_t id, uint64_t incarnation, const char *client, const char *payload)
+{
+    struct rpc_request *request = memory_zero(1, sizeof *request);
+    *request = (struct rpc_request){.verb = verb,
+                                    .id = id,
+                                    .incarnation = incarnation,
+                                    .client = slice_string(client),
+                                    .payload = slice_string(payload)};
+    return request;
+}
+
+static struct meta_update update;
+
+/* Good fields, as the store takes them. */
+static const char *
+good_fields(void)
+{
+    static char text[TEXT];
+    meta_update_init(&update);
+    meta_set_text(&update, META_STATE, SLICE("x"));
+    const struct slice fields = meta_update_fields(&update);
+    assert_true(fields.length > 0 && fields.length < sizeof text);
+    assert_null(memchr(fields.at, '\0', fields.length));
+    memcpy(text, fields.at, fields.length);
+    text[fields.length] = '\0';
+    meta_update_release(&update);
+    return text;
+}
+
+static void
+metadata_is_put_before_its_request_goes_on(void **state)
+{
+    struct metadata_intake *intake = metadata_intake_new("ipc://store", taken, &trace);
+    char wanted[TEXT];
+    (void)state;
+    assert_int_equal(metadata_intake_descriptor(intake), -1);
+    assert_int_equal(metadata_intake_wait_ms(intake), -1);
+    metadata_intake_process(intake);
+    assert_trace("");
+    /* Nothing to put: it does not wait. */
+    struct rpc_request *none = request_of(QUEUE_TRANSFER, 1, 1, "queue@b", "");
+    assert_false(metadata_intake_hold(intake, BROKER, none));
+    metadata[0].key = "q"; /* no key */
+    metadata[0].fields = good_fields();
+    metadata[1].key = "uhttp://a/";
+    metadata[1].fields = "\377";
+    metadata_count = 2;
+    assert_false(metadata_intake_hold(intake, BROKER, none));
+    free(none);
+    assert_trace("");
+    metadata[2].key = "uhttp://a/";
+    metadata[2].fields = good_fields();
+    metadata[3] = metadata[2];
+    metadata[3].key = "hhttp://b";
+    metadata_count = 4;
+    assert_true(
+        metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 2, 1, "queue@b", "two")));
+    snprintf(wanted, sizeof wanted, "open store ipc://store\nput uhttp://a/+%zu hhttp://b+%zu\n",
+             strlen(good_fields()), strlen(good_fields()));
+    assert_trace(wanted);
+    assert_int_equal(metadata_intake_descriptor(intake), 55);
+    store_wait_ms = 3;
+    assert_int_equal(metadata_intake_wait_ms(intake), 3);
+    metadata_intake_process(intake);
+    assert_trace("process store\n");
+    end_put(0, STATUS_OK);
+    assert_trace("taken 2 'two' OK the store says\n");
+    assert_false(metadata_intake_holds(intake, QUEUE_TRANSFER));
+    metadata_intake_free(intake);
+    assert_trace("close store\n");
+    metadata_intake_free(NULL);
+}
+
+static void
+without_a_store_metadata_is_refused(void **state)
+{
+    struct metadata_intake *intake = metadata_intake_new(NULL, taken, &trace);
+    (void)state;
+    metadata[0].key = "uhttp://a/";
+    metadata[0].fields = good_fields();
+    metadata_count = 1;
+    assert_true(
+        metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 1, 1, "queue@b", "")));
+    assert_trace("taken 1 '' MISUSE this node has no metadata store\n");
+    metadata_intake_free(intake);
+    intake = metadata_intake_new("ipc://store", taken, &trace);
+    store_status = STATUS_SYSTEM;
+    assert_true(
+        metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 1, 1, "queue@b", "")));
+    assert_trace("open store ipc://store\ntaken 1 '' SYSTEM no store\n");
+    assert_false(metadata_intake_holds(intake, QUEUE_TRANSFER));
+    metadata_intake_free(intake);
+    assert_trace("");
+}
+
+/* Held: 1, 2 and 3, and a forget; they end in another order. */
+static void
+requests_that_wait_end_in_any_order(void **state)
+{
+    struct metadata_intake *intake = metadata_intake_new("ipc://store", taken, &trace);
+    (void)state;
+    metadata[0].key = "uhttp://a/";
+    metadata[0].fields = good_fields();
+    metadata_count = 1;
+    assert_false(metadata_intake_holds(intake, QUEUE_TRANSFER));
+    for (uint64_t id = 1; id <= 3; id++) {
+        assert_true(
+            metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, id, 1, "queue@b", "")));
+    }
+    assert_false(metadata_intake_holds(intake, QUEUE_FORGET));
+    assert_true(metadata_intake_hold(intake, BROKER, request_of(QUEUE_FORGET, 4, 1, "cli", "")));
+    assert_true(metadata_intake_holds(intake, QUEUE_FORGET));
+    assert_true(metadata_intake_holds(intake, QUEUE_TRANSFER));
+    assert_int_equal(put_count, 4); /* and the store was opened once */
+    assert_ptr_equal(strstr(trace.data, "open store"), trace.data);
+    assert_null(strstr(trace.data + 1, "open store"));
+    buf_reset(&trace);
+    end_put(1, STATUS_FULL);
+    assert_trace("taken 2 '' FULL the store says\n");
+    end_put(3, STATUS_OK);
+    assert_trace("taken 4 '' OK the store says\n");
+    assert_false(metadata_intake_holds(intake, QUEUE_FORGET));
+    end_put(0, STATUS_OK);
+    assert_trace("taken 1 '' OK the store says\n");
+    assert_true(metadata_intake_holds(intake, QUEUE_TRANSFER));
+    end_put(2, STATUS_OK);
+    assert_trace("taken 3 '' OK the store says\n");
+    assert_false(metadata_intake_holds(intake, QUEUE_TRANSFER));
+    metadata_intake_free(intake);
+    assert_trace("close store\n");
+}
+
+/* A repetition has another connection: its answer goes there. */
+static void
+a_repetition_takes_the_place_of_what_it_repeats(void **state)
+{
+    static const struct {
+        uint64_t id, incarnation;
+        const char *client;
+        bool same;
+    } cases[] = {{7, 9, "queue@b", true},
+                 {8, 9, "queue@b", false},
+                 {7, 8, "queue@b", false},
+                 {7, 9, "queue@c", false}};
+    (void)state;
+    metadata[0].key = "uhttp://a/";
+    metadata[0].fields = good_fields();
+    metadata_count = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct metadata_intake *intake = metadata_intake_new("ipc://store", taken, &trace);
+        put_count = 0;
+        assert_true(metadata_intake_hold(intake, BROKER,
+                                         request_of(QUEUE_TRANSFER, 7, 9, "queue@b", "first")));
+        buf_reset(&trace);
+        assert_true(
+            metadata_intake_hold(intake, BROKER,
+                                 request_of(QUEUE_TRANSFER, cases[i].id, cases[i].incarnation,
+                                            cases[i].client, "second")));
+        assert_int_equal(put_count, cases[i].same ? 1 : 2);
+        if (cases[i].same) {
+            assert_trace("drop 7\n");
+        }
+        buf_reset(&trace);
+        end_put(0, STATUS_OK);
+        assert_trace(cases[i].same ? "taken 7 'second' OK the store says\n"
+                                   : "taken 7 'first' OK the store says\n");
+        if (!cases[i].same) {
+            end_put(1, STATUS_OK);
+        }
+        metadata_intake_free(intake);
+        buf_reset(&trace);
+    }
+}
+
+/* ---- scope ---- */
+
+static char version_path[SCRATCH_SIZE + 32];
+
+static void
+write_version(time_t seconds, long nanoseconds)
+{
+    struct buf path;
+    buf_init(&path, 4096);
+    scope_edition_path(folder, &path);
+    snprintf(version_path, sizeof version_path, "%s", path.data);
+    buf_release(&path);
+    const int file = open(version_path, O_CREAT | O_WRONLY, 0600);
+    const struct timespec times[] = {{seconds, nanoseconds}, {seconds, nanoseconds}};
+    assert_true(file >= 0);
+    assert_int_equal(futimens(file, times), 0);
+    close(file);
+}
+
+static void
+open_scope(struct daemon_scope *scope, size_t nodes)
+{
+    read_cluster(nodes, "n0");
+    const struct broker_options options = {.directory = folder, .cluster = cluster};
+    daemon_scope_open(scope, &options, NULL);
+}
+
+static void
+a_node_alone_reads_versions_that_are_new(void **state)
+{
+    struct daemon_scope scope;
+    (void)state;
+    open_scope(&scope, 1);
+    assert_true(scope.alone);
+    daemon_scope_look(&scope, BROKER); /* there is no file: it is looked for each time */
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("edition\nscope 0 ''\nedition\nscope 0 ''\n");
+    files.version = 3;
+    write_version(1000, 5);
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("edition\nscope 3 ''\n");
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("");
+    write_version(1000, 6);
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("edition\nscope 3 ''\n");
+    write_version(1001, 6);
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("edition\nscope 3 ''\n");
+    char old[sizeof version_path + 4];
+    snprintf(old, sizeof old, "%s.o", version_path);
+    assert_int_equal(rename(version_path, old), 0); /* keeps its number from being given again */
+    write_version(1001, 6);
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("edition\nscope 3 ''\n");
+    daemon_scope_look(&scope, BROKER);
+    daemon_scope_settle(&scope, BROKER); /* nobody is told */
+    assert_trace("");
+    assert_int_equal(unlink(version_path), 0);
+    files.version = 0;
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("edition\nscope 0 ''\n");
+    daemon_scope_close(&scope);
+}
+
+static void
+other_nodes_are_told_what_changed(void **state)
+{
+    struct daemon_scope scope;
+    (void)state;
+    open_scope(&scope, 2);
+    assert_false(scope.alone);
+    files.version = 4;
+    scope_in_force = 4; /* as before the daemon was started again */
+    write_version(1000, 5);
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("edition\nscope 4 ''\n");
+    daemon_scope_settle(&scope, BROKER);
+    assert_trace("");
+    files.version = 5;
+    write_version(1000, 6);
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("edition\nscope 5 '+scope.hosts=b\n'\n");
+    daemon_scope_settle(&scope, BROKER); /* it is not in force yet */
+    assert_trace("");
+    scope_in_force = 5;
+    files.write = STATUS_FULL; /* they are told again some time */
+    daemon_scope_settle(&scope, BROKER);
+    assert_trace("told 'scope.hosts = a, b\n'\n");
+    daemon_scope_settle(&scope, BROKER);
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("");
+    assert_int_equal(daemon_scope_take(&scope, SLICE("+x=y\n"), NULL), STATUS_AGAIN);
+    assert_trace("take '+x=y\n'\n");
+    daemon_scope_close(&scope);
+}
+
+static void
+files_that_are_being_written_are_looked_at_again(void **state)
+{
+    struct daemon_scope scope;
+    (void)state;
+    open_scope(&scope, 2);
+    files.version = 5;
+    write_version(1000, 5);
+    files.whole = false;
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("edition\n");
+    files.whole = true;
+    files.read = STATUS_SYSTEM;
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("edition\n");
+    files.read = STATUS_OK;
+    files.told = STATUS_SYSTEM;
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("edition\n");
+    assert_int_equal(scope.telling, 0);
+    files.told = STATUS_OK;
+    files.read = STATUS_NOT_FOUND; /* without rules each node has its own */
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("edition\nscope 5 ''\n");
+    assert_int_equal(scope.telling, 5);
+    daemon_scope_look(&scope, BROKER);
+    assert_trace("");
+    daemon_scope_close(&scope);
+}
+
+/* ---- the loop ---- */
+
+static enum status
+run_daemon(struct reason *why)
+{
+    static const char *const endpoints[] = {"ipc://own", NULL};
+    const struct queue_daemon_options options = {
+        .broker = {.directory = folder, .cluster = cluster},
+        .endpoints = endpoints,
+        .metastore = "ipc://store",
+        .ready_descriptor = 12,
+    };
+    return queue_daemon_run(&options, why);
+}
+
+#define BEGUN "serve as 4711\nedition\nscope 0 ''\nwork\nready 12\n"
+
+static void
+the_daemon_begins_works_and_ends(void **state)
+{
+    struct reason why;
+    (void)state;
+    read_cluster(1, "n0");
+    polls_left = 1;
+    assert_int_equal(run_daemon(&why), STATUS_OK);
+    assert_trace("open broker\n" BEGUN "edition\nscope 0 ''\nwork\npoll 700: 44 -1\n"
+                 "edition\nscope 0 ''\nwork\npoll 700: 44 -1\nclose broker\nclose server\n");
+}
+
+static void
+what_fails_at_the_beginning_is_told(void **state)
+{
+    struct reason why;
+    (void)state;
+    read_cluster(NODES, "n1");
+    open_status = STATUS_CORRUPT;
+    assert_int_equal(run_daemon(&why), STATUS_CORRUPT);
+    assert_string_equal(why.text, "no broker");
+    assert_trace("open broker\nclose none\n");
+    open_status = STATUS_OK;
+    bind_failures = -1;
+    bind_status = STATUS_SYSTEM; /* not worth waiting */
+    assert_int_equal(run_daemon(&why), STATUS_SYSTEM);
+    assert_int_equal(binds, 1);
+    assert_trace("open broker\nclose broker\n");
+    bind_status = STATUS_DENIED; /* its predecessor may be dying */
+    binds = 0;
+    assert_int_equal(run_daemon(&why), STATUS_DENIED);
+    assert_int_equal(binds, 251);
+    assert_trace("open broker\nclose broker\n");
+    bind_failures = 3;
+    client_fails = 0;
+    binds = 0;
+    assert_int_equal(run_daemon(&why), STATUS_SYSTEM);
+    assert_int_equal(binds, 4);
+    assert_trace("open broker\nopen ipc:///run/s0 as queue@n1\nclose broker\nclose server\n");
+    client_fails = -1;
+    work_left = 0;
+    work_status = STATUS_CORRUPT;
+    assert_int_equal(run_daemon(&why), STATUS_CORRUPT);
+    assert_string_equal(why.text, "a store that is no more");
+    assert_trace("open broker\nopen ipc:///run/s0 as queue@n1\nopen ipc:///run/s2 as queue@n1\n"
+                 "serve as 4711\nedition\nscope 0 ''\nwork\nclose 0\nclose 2\nclose broker\n"
+                 "close server\n");
+    work_left = 1;
+    assert_int_equal(run_daemon(&why), STATUS_CORRUPT);
+    assert_non_null(strstr(trace.data, "ready 12\n"));
+    assert_null(strstr(trace.data, "poll"));
+    buf_reset(&trace);
+}
+
+static void
+answer_all(void)
+{
+    struct reason why = {"as it is"};
+    const size_t n = submitted_count;
+    submitted_count = 0;
+    for (size_t i = 0; i < n; i++) {
+        answers(answers_context, submitted[i], i % 2 == 0 ? STATUS_OK : STATUS_CANCELLED,
+                SLICE("done"), &why);
+    }
+    for (; put_count > 0; put_count--) {
+        end_put(put_count - 1, put_count == 2 ? STATUS_OK : STATUS_FULL);
+    }
+}
+
+static void
+requests_are_taken_while_there_is_room(void **state)
+{
+    struct rpc_request requests[] = {
+        {.verb = QUEUE_PUT, .id = 1, .incarnation = 5, .client = SLICE("a"), .payload = SLICE("p")},
+        {.verb = QUEUE_STATS, .id = 2, .incarnation = 6, .client = SLICE("b")},
+        {.verb = QUEUE_WATCH, .id = 3, .incarnation = 7, .client = SLICE("c")},
+    };
+    struct reason why;
+    (void)state;
+    read_cluster(1, "n0");
+    to_come = requests;
+    come_count = 3;
+    room = 2; /* the third has to wait for the next round, and then for room */
+    polls_left = 1;
+    between = answer_all;
+    assert_int_equal(run_daemon(&why), STATUS_OK);
+    assert_trace("open broker\n" BEGUN "submit 1 1 of 5 'a' 'p'\nsubmit 6 2 of 6 'b' ''\n"
+                 "edition\nscope 0 ''\nwork\npoll 0: 44 -1\n"
+                 "reply to 1 OK 'done' as it is\ndrop 2\n"
+                 "edition\nscope 0 ''\nwork\npoll 700: 44 -1\nclose broker\nclose server\n");
+    assert_int_equal(come, 2);
+}
+
+static void
+requests_with_metadata_wait_for_the_store(void **state)
+{
+    struct rpc_request requests[] = {
+        {.verb = QUEUE_FORGET, .id = 1, .incarnation = 5, .client = SLICE("a")},
+        {.verb = QUEUE_FORGET, .id = 2, .incarnation = 6, .client = SLICE("b")},
+        {.verb = QUEUE_TRANSFER, .id = 3, .incarnation = 7, .client = SLICE("c")},
+    };
+    struct reason why;
+    char wanted[1024];
+    (void)state;
+    read_cluster(1, "n0");
+    to_come = requests;
+    come_count = 3;
+    room = 8;
+    polls_left = 2;
+    store_wait_ms = 20;
+    between = answer_all;
+    metadata[0].key = "uhttp://a/";
+    metadata[0].fields = good_fields();
+    metadata_count = 1;
+    const size_t n = strlen(good_fields());
+    assert_int_equal(run_daemon(&why), STATUS_OK);
+    snprintf(wanted, sizeof wanted,
+             "open broker\n" BEGUN "open store ipc://store\nput uhttp://a/+%zu\n"
+             "reply to 2 AGAIN '' another command has this node forget one\n"
+             "put uhttp://a/+%zu\nedition\nscope 0 ''\nwork\npoll 0: 44 55\n"
+             "submit 9 3 of 7 'c' ''\nreply to 1 FULL '' the store says\n"
+             "process store\nedition\nscope 0 ''\nwork\npoll 20: 44 55\n"
+             "reply to 3 OK 'done' as it is\nprocess store\nedition\nscope 0 ''\nwork\n"
+             "poll 20: 44 55\nclose store\nclose broker\nclose server\n",
+             n, n);
+    assert_trace(wanted);
+}
+
+static void
+a_round_passes_the_links_and_tells_of_the_scope(void **state)
+{
+    struct reason why;
+    (void)state;
+    read_cluster(NODES, "n1");
+    outgoing = 0;
+    files.version = scope_in_force = 2;
+    client_wait_ms[2] = 9;
+    assert_int_equal(run_daemon(&why), STATUS_OK);
+    assert_trace("open broker\nopen ipc:///run/s0 as queue@n1\nopen ipc:///run/s2 as queue@n1\n"
+                 "serve as 4711\nedition\nscope 2 ''\nwork\nready 12\n" SIGN(0) SIGN(
+                     2) "edition\nscope 2 ''\nwork\npost 9 to 0: 6a 62\npoll 9: 44 -1 100 102\n"
+                        "close 0\nclose 2\nclose broker\nclose server\n");
+}
+
+int
+main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(every_other_node_has_a_link),
+        CASE(signs_of_life_are_asked_for_once_a_second),
+        CASE(who_is_silent_for_five_seconds_is_down),
+        CASE(jobs_are_sent_and_their_ends_told),
+        CASE(metadata_is_put_before_its_request_goes_on),
+        CASE(without_a_store_metadata_is_refused),
+        CASE(requests_that_wait_end_in_any_order),
+        CASE(a_repetition_takes_the_place_of_what_it_repeats),
+        CASE(a_node_alone_reads_versions_that_are_new),
+        CASE(other_nodes_are_told_what_changed),
+        CASE(files_that_are_being_written_are_looked_at_again),
+        CASE(the_daemon_begins_works_and_ends),
+        CASE(what_fails_at_the_beginning_is_told),
+        CASE(requests_are_taken_while_there_is_room),
+        CASE(requests_with_metadata_wait_for_the_store),
+        CASE(a_round_passes_the_links_and_tells_of_the_scope),
+    };
+    return cmocka_run_group_tests_name("daemon_steps", tests, NULL, NULL);
+}
