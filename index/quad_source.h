@@ -87,6 +87,9 @@ struct count_request {
     struct quad_oids pattern; /* its graph is OID_NONE */
     enum triple_place by;     /* a place that is not bound, or ALL: all are of one value */
     size_t memory;            /* bytes that it may take, the answer among them */
+    /* The scan would do nearly as well: UNSUPPORTED unless the answer is kept, or was asked for
+     * before and nothing has changed since, so that what is asked once is not counted for it. */
+    bool again;
     /* Asked again and again; a failure ends the counting with it. */
     enum status (*check)(const void *context, struct reason *why);
     const void *check_context;
@@ -131,8 +134,9 @@ struct quad_source {
                                   size_t most, size_t *n, struct reason *why);
     /* Whether patterns with this graph (OID_NONE: any) are better asked by scan_many. NULL: all. */
     bool (*rather_many)(void *context, oid graph);
-    /* The values of a place with their numbers, in no order; free them. NULL: the source does not
-     * count. LIMIT: they do not fit in the memory; UNSUPPORTED: not by this place. */
+    /* The values of a place with their numbers, ascending where `again`; free them. NULL: the
+     * source does not count. LIMIT: they do not fit in the memory; UNSUPPORTED: not by this place.
+     */
     enum status (*count_triples)(void *context, const struct count_request *request,
                                  struct triple_count **counts, size_t *count, struct reason *why);
     /* About how many rows match; exact when cheap. */

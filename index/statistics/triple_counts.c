@@ -42,8 +42,7 @@ choose_order(const struct count_request *request, enum quad_order *order, bool *
     *order = *by_object                               ? ORDER_POCS
              : pattern->object && !pattern->predicate ? ORDER_OSPC
                                                       : ORDER_SPOC;
-    return !(*by_object && request->by == TRIPLE_SUBJECT) &&
-           !place_of(pattern, request->by) == (request->by != TRIPLE_ALL);
+    return !place_of(pattern, request->by) == (request->by != TRIPLE_ALL);
 }
 
 static struct triple_count *
@@ -112,6 +111,13 @@ compare_oids(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
+static int
+compare_counts(const void *left, const void *right)
+{
+    return compare_oids(&((const struct triple_count *)left)->value,
+                        &((const struct triple_count *)right)->value);
+}
+
 /* Drops repetitions among the subjects gathered. */
 static void
 tidy_subjects(struct counting *c)
@@ -136,6 +142,12 @@ end_object(struct counting *c, struct reason *why)
     tidy_subjects(c);
     const size_t count = c->subject_count;
     c->subject_count = 0;
+    for (size_t i = 0; i < count && c->request->by == TRIPLE_SUBJECT; i++) {
+        TRY(add(c, c->subjects[i], 1, why));
+    }
+    if (c->request->by == TRIPLE_SUBJECT) {
+        return STATUS_OK;
+    }
     return count ? add(c, place_of(&c->last, c->request->by), count, why) : STATUS_OK;
 }
 
@@ -229,6 +241,10 @@ triple_counts_read(const struct quad_source *source, const struct count_request 
             c.table[(*count)++] = c.table[i];
         }
     }
+    if (request->again && *count > 0) {
+        /* A join reads them in the order in which it finds them elsewhere. */
+        qsort(c.table, *count, sizeof *c.table, compare_counts);
+    }
     *counts = c.table;
     return STATUS_OK;
 }
@@ -243,6 +259,7 @@ struct entry {
     struct triple_count *counts;
     size_t count;
     size_t failed; /* nonzero: the counts are not known, and did not fit in so much memory */
+    bool asked;    /* the counts are not known, and were asked for */
     uint64_t used; /* when; 0: never */
 };
 
@@ -305,7 +322,8 @@ copy_counts(const struct triple_count *counts, size_t count)
     return copy;
 }
 
-/* NOT_FOUND when there is no such entry; else how it went when it was counted. */
+/* NOT_FOUND when there is no such entry, AGAIN when its counts were asked for; else how it went
+ * when it was counted. */
 static enum status
 look_up(struct triple_count_cache *cache, uint64_t version, const struct count_request *request,
         struct triple_count **counts, size_t *count)
@@ -316,7 +334,9 @@ look_up(struct triple_count_cache *cache, uint64_t version, const struct count_r
     if (entry != NULL) {
         entry->used = ++cache->uses;
     }
-    if (entry != NULL && entry->failed) {
+    if (entry != NULL && entry->asked) {
+        status = STATUS_AGAIN;
+    } else if (entry != NULL && entry->failed) {
         status = entry->failed >= request->memory ? STATUS_LIMIT : STATUS_NOT_FOUND;
     } else if (entry != NULL && entry->count * sizeof *entry->counts <= request->memory) {
         *counts = copy_counts(entry->counts, entry->count);
@@ -359,7 +379,7 @@ make_entry(struct triple_count_cache *cache, size_t bytes)
 
 static void
 keep(struct triple_count_cache *cache, uint64_t version, const struct count_request *request,
-     const struct triple_count *counts, size_t count, size_t failed)
+     const struct triple_count *counts, size_t count, enum status outcome)
 {
     const size_t bytes = count * sizeof *counts;
     pthread_mutex_lock(&cache->mutex);
@@ -379,7 +399,8 @@ keep(struct triple_count_cache *cache, uint64_t version, const struct count_requ
                                 .by = request->by,
                                 .counts = copy_counts(counts, count),
                                 .count = count,
-                                .failed = failed,
+                                .failed = outcome == STATUS_LIMIT ? request->memory : 0,
+                                .asked = outcome == STATUS_UNSUPPORTED,
                                 .used = ++cache->uses};
         cache->bytes += bytes;
     }
@@ -394,13 +415,16 @@ triple_counts_cached(struct triple_count_cache *cache, uint64_t version,
     *counts = NULL;
     *count = 0;
     const enum status known = look_up(cache, version, request, counts, count);
-    if (known != STATUS_NOT_FOUND) {
+    if (known == STATUS_NOT_FOUND && request->again) {
+        keep(cache, version, request, NULL, 0, STATUS_UNSUPPORTED);
+        return status_fail(why, STATUS_UNSUPPORTED, "it was not asked for before");
+    }
+    if (known != STATUS_NOT_FOUND && known != STATUS_AGAIN) {
         return known == STATUS_OK ? STATUS_OK : status_fail(why, known, too_many);
     }
     const enum status status = triple_counts_read(source, request, counts, count, why);
     if (status == STATUS_OK || status == STATUS_LIMIT) {
-        keep(cache, version, request, *counts, *count,
-             status == STATUS_LIMIT ? request->memory : 0);
+        keep(cache, version, request, *counts, *count, status);
     }
     return status;
 }

@@ -3,7 +3,8 @@
  *
  * Where the graph is the last place of an order, a triple's repetitions stand side by side. With a
  * predicate and no subject the order has the graph before the subject; then the subjects of one
- * object are gathered, and sorted unless they ascend already.
+ * object are gathered, and sorted unless they ascend already. No order has a predicate's triples by
+ * subject: these are put together from all objects, and worth it where the answer is kept.
  *
  * The cache keeps answers for one version of the index, for any thread. */
 #ifndef INDEX_STATISTICS_TRIPLE_COUNTS_H

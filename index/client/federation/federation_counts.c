@@ -133,7 +133,7 @@ federation_count_triples(void *context, const struct count_request *request,
     const size_t partitions = counting.federation->client->count;
     *counts = NULL;
     *n = 0;
-    if (request->by == TRIPLE_SUBJECT) {
+    if (request->by == TRIPLE_SUBJECT || request->again) {
         return status_fail(why, STATUS_UNSUPPORTED, "subjects are too many to be counted so");
     }
     counting.streams = memory_zero(partitions, sizeof(*counting.streams));

@@ -12,11 +12,13 @@ struct counts {
     struct quad_oids pattern;
     enum triple_place by;
     uint32_t slot, weight;
+    bool again; /* only if it was asked for before */
     bool counted, scans;
     struct triple_count *list;
     size_t count, taken; /* bytes of it */
     struct batch *input;
     size_t at, row;
+    const struct key_filter *filter; /* of a join above, on the value; or NULL */
 };
 
 static enum status
@@ -32,6 +34,7 @@ count(struct counts *counts, struct reason *why)
     const size_t share = run->account.maximum / MEMORY_SHARE;
     const struct count_request request = {.pattern = counts->pattern,
                                           .by = counts->by,
+                                          .again = counts->again,
                                           .memory = share < MEMORY_MOST ? share : MEMORY_MOST,
                                           .check = check,
                                           .check_context = run};
@@ -77,6 +80,9 @@ counts_next(struct operator* operator, struct batch ** batch, struct reason *why
             continue;
         }
         const struct triple_count *one = &counts->list[counts->at++];
+        if (counts->filter && !key_filter_may_have(counts->filter, one->value)) {
+            continue;
+        }
         oid *row = batch_row(run, *batch, (*batch)->count++);
         memcpy(row, batch_row(run, counts->input, counts->row), run->width * sizeof *row);
         TRY(row_multiply(row, counts->weight, one->triples, why));
@@ -101,17 +107,34 @@ static void counts_close(struct operator* operator)
     free(counts->list);
 }
 
-struct operator* counts_new(struct run *run, struct operator* scan, const struct quad_oids *pattern,
-                            enum triple_place by, uint32_t slot, uint32_t weight, size_t batch_rows)
+static const struct operator_kind kind = {"counts", sizeof(struct counts), counts_next,
+                                          counts_reset, counts_close};
+
+bool
+counts_can_filter(const struct operator* operator, uint32_t slot)
 {
-    static const struct operator_kind kind = {"counts", sizeof(struct counts), counts_next,
-                                              counts_reset, counts_close};
+    return operator->kind == & kind &&((const struct counts *)operator)->slot == slot &&
+           scan_can_filter(operator->input, slot);
+}
+
+void
+counts_set_filter(struct operator* operator, const struct key_filter * filter, uint32_t slot)
+{
+    ((struct counts *)operator)->filter = filter;
+    scan_set_filter(operator->input, filter, slot);
+}
+
+struct operator* counts_new(struct run *run, struct operator* scan, const struct quad_oids *pattern,
+                            enum triple_place by, uint32_t slot, uint32_t weight, bool again,
+                            size_t batch_rows)
+{
     struct counts *counts = (struct counts *)operator_new(run, &kind, scan, batch_rows);
     if (counts) {
         counts->pattern = *pattern;
         counts->by = by;
         counts->slot = slot;
         counts->weight = weight;
+        counts->again = again;
     }
     return (struct operator*)counts;
 }

@@ -235,11 +235,24 @@ forget_spilled(struct hash_join *join)
     }
 }
 
+/* A filter (NULL: none) for what the input is, a scan or counts. */
+static void
+give_filter(struct hash_join *join, const struct key_filter *filter)
+{
+    struct operator* input = join->operator.input;
+    const uint32_t slot = join->slots[join->filter_key];
+    if (scan_can_filter(input, slot)) {
+        scan_set_filter(input, filter, slot);
+    } else {
+        counts_set_filter(input, filter, slot);
+    }
+}
+
 static void
 drop_filter(struct hash_join *join)
 {
     if (join->filter.words) {
-        scan_set_filter(join->operator.input, NULL, NUMBER_NONE);
+        give_filter(join, NULL);
         key_filter_release(&join->filter);
         memory_give(&join->operator.run->account, join->filter_bytes);
     }
@@ -257,7 +270,7 @@ set_filter(struct hash_join *join, struct reason *why)
     TRY(memory_take(&run->account, bytes, join->table.what, why));
     join->filter_bytes = bytes;
     key_filter_fill(&join->filter, &join->table, join->filter_key);
-    scan_set_filter(join->operator.input, &join->filter, join->slots[join->filter_key]);
+    give_filter(join, &join->filter);
     return STATUS_OK;
 }
 
@@ -495,7 +508,8 @@ choose_filter(struct hash_join *join)
 {
     const bool drops = join->spec.mode == HASH_JOIN || join->spec.mode == HASH_SEMI;
     while (join->filter_key < join->keys &&
-           !(drops && scan_can_filter(join->operator.input, join->slots[join->filter_key]))) {
+           !(drops && (scan_can_filter(join->operator.input, join->slots[join->filter_key]) ||
+                       counts_can_filter(join->operator.input, join->slots[join->filter_key])))) {
         join->filter_key++;
     }
 }

@@ -179,10 +179,13 @@ enum status scan_last_objects(const struct operator* scan, const struct oid_span
 enum status last_objects(const struct run *run, oid predicate, const struct oid_span *span,
                          uint64_t most, oid *from, struct reason *why);
 /* In place of the scan: what the pattern binds to slot (NUMBER_NONE: nothing is asked), each value
- * once with its number of different triples. */
+ * once with its number of different triples. again: as in struct count_request. */
 struct operator* counts_new(struct run *run, struct operator* scan, const struct quad_oids *pattern,
-                            enum triple_place by, uint32_t slot, uint32_t weight,
+                            enum triple_place by, uint32_t slot, uint32_t weight, bool again,
                             size_t batch_rows);
+/* As of a scan, which the operator then hands the filter to. */
+bool counts_can_filter(const struct operator* operator, uint32_t slot);
+void counts_set_filter(struct operator* counts, const struct key_filter *filter, uint32_t slot);
 struct operator* path_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows);
 struct operator*

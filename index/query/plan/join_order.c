@@ -250,13 +250,75 @@ plan_merge(struct planner *planner, const struct merging *merging, const struct 
                     pipeline, known, "by ?%.*s", SLICE_PRINT(name));
 }
 
+/* The place that is asked of the pattern, ALL when none is. False: more than one, or the triples
+ * that match cannot be counted. */
+static bool
+counted_place(const struct planner *planner, const struct pattern *pattern, bool again,
+              enum triple_place *by, uint32_t *slot)
+{
+    const struct place places[] = {pattern->subject, pattern->predicate, pattern->object};
+    struct slots seen = {0};
+    *by = TRIPLE_ALL;
+    *slot = NUMBER_NONE;
+    for (int i = 0; i < 3; i++) {
+        const uint32_t number = places[i].number;
+        if (places[i].kind != PLACE_SLOT) {
+            continue;
+        }
+        if (slots_have(&seen, number) ||
+            (slots_have(&planner->needed, number) && *by != TRIPLE_ALL)) {
+            return false;
+        }
+        slots_add(&seen, number);
+        if (slots_have(&planner->needed, number)) {
+            *by = (enum triple_place)i;
+            *slot = number;
+        }
+    }
+    /* No order has a predicate's triples by their subjects: they pay when the answer is kept. */
+    return again || *by != TRIPLE_SUBJECT || pattern->predicate.kind != PLACE_CONSTANT;
+}
+
+/* Lets the source count what the scan on top of the pipeline would give. again: only if the count
+ * was asked for before, since a scan does as well. */
 static enum status
-plan_hash_item(struct planner *planner, const struct plan_item *item, bool swapped,
-               struct operator** pipeline, struct known *known)
+plan_counts(struct planner *planner, const struct pattern *pattern, bool again,
+            struct operator** pipeline, const struct known *known)
+{
+    const struct run *run = planner->run;
+    const struct quad_oids quad = {.subject = plan_constant(run, pattern->subject),
+                                   .predicate = plan_constant(run, pattern->predicate),
+                                   .object = plan_constant(run, pattern->object)};
+    enum triple_place by;
+    uint32_t slot;
+    if (!planner->weighted || planner->key != NUMBER_NONE || !run->source->count_triples ||
+        pattern->path || planner->graph.kind == PLACE_SLOT || planner->graphs.kind != GRAPHS_ALL ||
+        quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL || quad.object >= OID_LOCAL ||
+        !counted_place(planner, pattern, again, &by, &slot)) {
+        return STATUS_OK;
+    }
+    const struct slice name = slot == NUMBER_NONE ? SLICE("all") : run->query->slot_names[slot];
+    return plan_set(planner,
+                    counts_new(planner->run, *pipeline, &quad, by, slot, planner->weight, again,
+                               planner->batch_rows),
+                    pipeline, known, "by %s%.*s", slot == NUMBER_NONE ? "" : "?",
+                    SLICE_PRINT(name));
+}
+
+/* first: of the scan that the pipeline is, NULL: it is something else. */
+static enum status
+plan_hash_item(struct planner *planner, const struct plan_item *item, const struct plan_item *first,
+               bool swapped, struct operator** pipeline, struct known *known)
 {
     struct operator* scan;
     struct known alone;
     TRY(plan_scan_alone(planner, item, NULL, &scan, &alone));
+    if (!item->objects.first) {
+        TRY(plan_counts(planner, item->pattern, true, &scan, &alone));
+    }
+    if (first && !first->objects.first) {
+        TRY(plan_counts(planner, first->pattern, true, pipeline, known));
+    }
     if (!swapped) {
         return plan_hash(planner, HASH_JOIN, scan, &alone, NULL, pipeline, known);
     }
@@ -279,7 +341,7 @@ plan_lookup_first(struct planner *planner, const struct plan_item *item, uint64_
         return plan_too_large(planner);
     }
     TRY(plan_scan(planner, item, NULL, &ways[0], &looked_up));
-    TRY(plan_hash_item(planner, item, false, &ways[1], known));
+    TRY(plan_hash_item(planner, item, NULL, false, &ways[1], known));
     return plan_set(planner, lookup_first_new(run, *pipeline, ways, seeds, most), pipeline, known,
                     "%llu rows looked up", (unsigned long long)most);
 }
@@ -307,59 +369,6 @@ choose_method(const struct planner *planner, const struct plan_item *item,
     return plan_join_method(planner, item, known->rows, joined->rooted, merging->rows);
 }
 
-/* The place that is asked of the pattern, ALL when none is. False: more than one, or the triples
- * that match cannot be counted. */
-static bool
-counted_place(const struct planner *planner, const struct pattern *pattern, enum triple_place *by,
-              uint32_t *slot)
-{
-    const struct place places[] = {pattern->subject, pattern->predicate, pattern->object};
-    struct slots seen = {0};
-    *by = TRIPLE_ALL;
-    *slot = NUMBER_NONE;
-    for (int i = 0; i < 3; i++) {
-        const uint32_t number = places[i].number;
-        if (places[i].kind != PLACE_SLOT) {
-            continue;
-        }
-        if (slots_have(&seen, number) ||
-            (slots_have(&planner->needed, number) && *by != TRIPLE_ALL)) {
-            return false;
-        }
-        slots_add(&seen, number);
-        if (slots_have(&planner->needed, number)) {
-            *by = (enum triple_place)i;
-            *slot = number;
-        }
-    }
-    /* No order has a predicate's triples by their subjects. */
-    return !(*by == TRIPLE_SUBJECT && pattern->predicate.kind == PLACE_CONSTANT);
-}
-
-/* Lets the source count what the scan on top of the pipeline would give. */
-static enum status
-plan_counts(struct planner *planner, const struct pattern *pattern, struct operator** pipeline,
-            const struct known *known)
-{
-    const struct run *run = planner->run;
-    const struct quad_oids quad = {.subject = plan_constant(run, pattern->subject),
-                                   .predicate = plan_constant(run, pattern->predicate),
-                                   .object = plan_constant(run, pattern->object)};
-    enum triple_place by;
-    uint32_t slot;
-    if (!planner->weighted || planner->key != NUMBER_NONE || !run->source->count_triples ||
-        pattern->path || planner->graph.kind == PLACE_SLOT || planner->graphs.kind != GRAPHS_ALL ||
-        quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL || quad.object >= OID_LOCAL ||
-        !counted_place(planner, pattern, &by, &slot)) {
-        return STATUS_OK;
-    }
-    const struct slice name = slot == NUMBER_NONE ? SLICE("all") : run->query->slot_names[slot];
-    return plan_set(
-        planner,
-        counts_new(planner->run, *pipeline, &quad, by, slot, planner->weight, planner->batch_rows),
-        pipeline, known, "by %s%.*s", slot == NUMBER_NONE ? "" : "?", SLICE_PRINT(name));
-}
-
 /* A pattern that is not a keyword search. rows: of the join. */
 static enum status
 plan_pattern(struct planner *planner, struct plan_item *item, double rows, struct joined *joined,
@@ -369,11 +378,13 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
     const bool first = known->unit;
     const enum join_method method = choose_method(planner, item, joined, known, &merging);
     if (method == JOIN_HASH || method == JOIN_HASH_INPUT) {
+        const struct plan_item *alone = joined->scan == *pipeline ? joined->first : NULL;
         joined->scan = NULL;
         joined->sorted = NUMBER_NONE;
         const uint64_t most = method == JOIN_HASH ? plan_lookups_first(planner, item->rows) : 0;
-        TRY(most ? plan_lookup_first(planner, item, most, pipeline, known)
-                 : plan_hash_item(planner, item, method == JOIN_HASH_INPUT, pipeline, known));
+        TRY(most
+                ? plan_lookup_first(planner, item, most, pipeline, known)
+                : plan_hash_item(planner, item, alone, method == JOIN_HASH_INPUT, pipeline, known));
         known->rows = (*pipeline)->estimate = rows;
         return STATUS_OK;
     }
@@ -388,7 +399,7 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
     const bool sorted = first && reads_by_subject(planner, item, &by_subject);
     TRY(plan_scan(planner, item, sorted ? &by_subject : NULL, pipeline, known));
     if (first && joined->alone && !item->objects.first) {
-        return plan_counts(planner, item->pattern, pipeline, known);
+        return plan_counts(planner, item->pattern, false, pipeline, known);
     }
     if (first && !item->pattern->path) {
         joined->scan = *pipeline;
