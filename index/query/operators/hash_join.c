@@ -1,0 +1,484 @@
+/* Hash join, left join, minus and semi-join: the inner pipeline becomes a table. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "index/query/memory/join_spill.h"
+#include "index/query/operators/operator.h"
+
+/* A stored row holds the keys, then the other columns that may be bound. */
+struct hash_join {
+    struct operator operator;
+    struct hash_spec spec;
+    uint32_t *slots; /* of a stored row's columns */
+    size_t count, keys;
+    size_t stored_count; /* with the weight, which is last */
+    struct row_table table;
+    oid *stored;
+    bool built;
+    struct batch *input;
+    size_t at, match; /* input row; stored row, SIZE_MAX: not begun */
+    bool begun, matched;
+    struct join_spill *spilled; /* instead of the table */
+    bool input_spilled, sifts;
+    struct key_filter filter; /* of the table, for the scan that is the input */
+    size_t filter_bytes, filter_key;
+};
+
+static void
+take_columns(const struct hash_join *join, const oid *row, size_t count)
+{
+    for (size_t column = 0; column < count; column++) {
+        join->stored[column] = row[join->slots[column]];
+    }
+}
+
+/* ---- building ---- */
+
+/* Moves the table into files. */
+static enum status
+spill_table(struct hash_join *join, struct reason *why)
+{
+    join->spilled = memory_zero(1, sizeof *join->spilled);
+    join_spill_init(join->spilled, &join->operator.run->spill, join->keys, join->stored_count,
+                    join->operator.run->width);
+    for (size_t i = 0; i < join->table.count; i++) {
+        TRY(join_spill_build(join->spilled, row_table_row(&join->table, i), why));
+    }
+    row_table_release(&join->table);
+    return STATUS_OK;
+}
+
+/* A key that is all of its row is stored once with the number of its rows. */
+static enum status
+store_weight(struct hash_join *join, struct reason *why)
+{
+    bool added;
+    size_t at;
+    TRY(row_table_put(&join->table, join->stored, &added, &at, why));
+    if (!added) {
+        join->table.rows[at * join->table.width + join->count] += join->stored[join->count];
+    }
+    return STATUS_OK;
+}
+
+/* Whether a row that is nothing but keys counts once. */
+static bool
+counts_once(const struct hash_join *join)
+{
+    return join->spec.mode == HASH_MINUS || join->spec.mode == HASH_SEMI;
+}
+
+static enum status
+store(struct hash_join *join, struct reason *why)
+{
+    bool added;
+    size_t at;
+    if (!join->spilled &&
+        !spill_may_take(&join->operator.run->spill, row_table_growth(&join->table))) {
+        TRY(spill_table(join, why));
+    }
+    if (join->spilled) {
+        return join_spill_build(join->spilled, join->stored, why);
+    }
+    if (join->count > join->keys) {
+        return row_table_add(&join->table, join->stored, why);
+    }
+    return join->spec.weight != NUMBER_NONE ? store_weight(join, why)
+           : counts_once(join) ? row_table_put(&join->table, join->stored, &added, &at, why)
+                               : row_table_add(&join->table, join->stored, why);
+}
+
+static void
+forget_spilled(struct hash_join *join)
+{
+    if (join->spilled) {
+        join_spill_release(join->spilled);
+        free(join->spilled);
+        join->spilled = NULL;
+    }
+}
+
+/* A filter (NULL: none) for what the input is, a scan or counts. */
+static void
+give_filter(struct hash_join *join, const struct key_filter *filter)
+{
+    struct operator* input = join->operator.input;
+    const uint32_t slot = join->slots[join->filter_key];
+    if (scan_can_filter(input, slot)) {
+        scan_set_filter(input, filter, slot);
+    } else {
+        counts_set_filter(input, filter, slot);
+    }
+}
+
+static void
+drop_filter(struct hash_join *join)
+{
+    if (join->filter.words) {
+        give_filter(join, NULL);
+        key_filter_release(&join->filter);
+        memory_give(&join->operator.run->account, join->filter_bytes);
+    }
+}
+
+/* Lets the scan that the input is leave out what has no match, where such rows are dropped. */
+static enum status
+set_filter(struct hash_join *join, struct reason *why)
+{
+    struct run *run = join->operator.run;
+    const size_t bytes = key_filter_size(&join->table);
+    if (join->filter_key == join->keys || bytes == 0 || !spill_may_take(&run->spill, bytes)) {
+        return STATUS_OK;
+    }
+    TRY(memory_take(&run->account, bytes, join->table.what, why));
+    join->filter_bytes = bytes;
+    key_filter_fill(&join->filter, &join->table, join->filter_key);
+    give_filter(join, &join->filter);
+    return STATUS_OK;
+}
+
+static enum status
+build(struct hash_join *join, struct reason *why)
+{
+    const struct run *run = join->operator.run;
+    struct batch *batch;
+    forget_spilled(join);
+    row_table_reset(&join->table);
+    operator_reset(join->operator.only);
+    for (;;) {
+        TRY(operator_next(join->operator.only, &batch, why));
+        if (batch->count == 0) {
+            join->built = true;
+            return join->spilled ? join_spill_built(join->spilled, why) : set_filter(join, why);
+        }
+        for (size_t i = 0; i < batch->count; i++) {
+            const oid *row = batch_row(run, batch, i);
+            take_columns(join, row, join->count);
+            if (join->stored_count > join->count) {
+                join->stored[join->count] = row_weight(row, join->spec.weight);
+            }
+            TRY(store(join, why));
+        }
+    }
+}
+
+/* ---- probing ---- */
+
+/* Whether row and stored row agree where both are bound; merged: gets what stored has more. */
+static bool
+merge(const struct hash_join *join, const oid *row, const oid *stored, oid *merged, bool *shared)
+{
+    *shared = join->keys > 0;
+    for (size_t column = join->keys; column < join->count; column++) {
+        const uint32_t slot = join->slots[column];
+        if (stored[column] && row[slot]) {
+            if (stored[column] != row[slot]) {
+                return false;
+            }
+            *shared = true;
+        } else if (stored[column] && merged) {
+            merged[slot] = stored[column];
+        }
+    }
+    return true;
+}
+
+/* Appends the merger of a row and a stored one with equal keys, if there is one; *matched becomes
+ * true when they are a pair, also for MINUS and SEMI, which append none. */
+static enum status
+join_pair(struct hash_join *join, const oid *row, const oid *stored, struct batch *batch,
+          bool *matched, struct reason *why)
+{
+    struct run *run = join->operator.run;
+    oid *merged = batch_row(run, batch, batch->count);
+    bool shared;
+    memcpy(merged, row, run->width * sizeof *row);
+    if (!merge(join, row, stored, merged, &shared)) {
+        return STATUS_OK;
+    }
+    if (counts_once(join)) {
+        *matched = *matched || shared;
+        return STATUS_OK;
+    }
+    if (join->stored_count > join->count) {
+        TRY(row_multiply(merged, join->spec.weight, stored[join->count], why));
+    }
+    if (join->spec.expression) {
+        evaluation_next_row(&run->evaluation);
+        if (expression_test(&run->evaluation, join->spec.expression, merged) != 1) {
+            return evaluation_check(&run->evaluation, why);
+        }
+    }
+    *matched = true;
+    batch->count++;
+    return STATUS_OK;
+}
+
+/* Whether an input row is an answer by itself, having a match or none. */
+static bool
+keeps(const struct hash_join *join, bool matched)
+{
+    return join->spec.mode == HASH_SEMI ? matched : join->spec.mode != HASH_JOIN && !matched;
+}
+
+static void
+append_row(const struct hash_join *join, const oid *row, struct batch *batch)
+{
+    const struct run *run = join->operator.run;
+    memcpy(batch_row(run, batch, batch->count++), row, run->width * sizeof *row);
+}
+
+/* One input row against its next stored row. *more: there is another. */
+static enum status
+probe(struct hash_join *join, struct batch *batch, bool *more, struct reason *why)
+{
+    const oid *row = batch_row(join->operator.run, join->input, join->at);
+    if (!join->begun) {
+        take_columns(join, row, join->keys);
+        join->match = row_table_find(&join->table, join->stored);
+        join->begun = true;
+        join->matched = false;
+    } else if (join->match != SIZE_MAX) {
+        join->match = row_table_next(&join->table, join->stored, join->match);
+    }
+    *more = join->match != SIZE_MAX;
+    if (!*more) {
+        if (keeps(join, join->matched)) {
+            append_row(join, row, batch);
+        }
+        return STATUS_OK;
+    }
+    TRY(join_pair(join, row, row_table_row(&join->table, join->match), batch, &join->matched, why));
+    *more = !(counts_once(join) && join->matched);
+    if (!*more && keeps(join, true)) {
+        append_row(join, row, batch);
+    }
+    return STATUS_OK;
+}
+
+/* ---- the same when the built side is in files ---- */
+
+static enum status
+spill_input(struct hash_join *join, struct reason *why)
+{
+    const struct run *run = join->operator.run;
+    while (join->input->count) {
+        for (size_t i = 0; i < join->input->count; i++) {
+            const oid *row = batch_row(run, join->input, i);
+            take_columns(join, row, join->keys);
+            TRY(join_spill_input(join->spilled, join->stored, row, why));
+        }
+        TRY(operator_next(join->operator.input, &join->input, why));
+    }
+    join->input_spilled = true;
+    return join_spill_begin(join->spilled, why);
+}
+
+static enum status
+next_spilled(struct hash_join *join, struct batch *batch, struct reason *why)
+{
+    unsigned work = 0;
+    if (!join->input_spilled) {
+        TRY(spill_input(join, why));
+    }
+    while (batch->count < join->operator.batch_rows) {
+        const oid *row, *stored;
+        uint8_t *mark;
+        TRY(join_spill_next(join->spilled, &row, &stored, &mark, why));
+        if (!row) {
+            return STATUS_OK;
+        }
+        if (stored) {
+            bool matched = *mark;
+            TRY(join_pair(join, row, stored, batch, &matched, why));
+            if (matched && !*mark && keeps(join, true)) {
+                append_row(join, row, batch);
+            }
+            *mark = matched;
+        } else if (keeps(join, false)) {
+            append_row(join, row, batch);
+        }
+        if ((++work & 4095) == 0) {
+            TRY(run_check(join->operator.run, why));
+        }
+    }
+    return run_check(join->operator.run, why);
+}
+
+/* ---- the same when a row has at most one match, from which it takes nothing but the number ----
+ */
+
+static bool
+matches_once(const struct hash_join *join)
+{
+    return join->keys > 0 && join->count == join->keys && !join->spec.expression &&
+           (counts_once(join) || join->spec.weight != NUMBER_NONE);
+}
+
+/* Leaves those of the input's rows that are answers, where they are. */
+static enum status
+sift_input(const struct hash_join *join, struct reason *why)
+{
+    const struct run *run = join->operator.run;
+    const bool multiplies = join->stored_count > join->count && !counts_once(join);
+    size_t kept = 0;
+    for (size_t i = 0; i < join->input->count; i++) {
+        oid *row = batch_row(run, join->input, i);
+        const oid *keys = &row[join->slots[0]];
+        if (join->keys > 1) {
+            take_columns(join, row, join->keys);
+            keys = join->stored;
+        }
+        const size_t match = row_table_find(&join->table, keys);
+        const bool matched = match != SIZE_MAX;
+        if (matched && multiplies) {
+            TRY(row_multiply(row, join->spec.weight,
+                             row_table_row(&join->table, match)[join->count], why));
+        }
+        if (keeps(join, matched) || (matched && !counts_once(join))) {
+            if (kept < i) {
+                memcpy(batch_row(run, join->input, kept), row, run->width * sizeof *row);
+            }
+            kept++;
+        }
+    }
+    join->input->count = kept;
+    return run_check(run, why);
+}
+
+static enum status
+next_sifted(struct hash_join *join, struct batch **batch, struct reason *why)
+{
+    struct operator* operator= & join->operator;
+    do {
+        TRY(operator_next(operator->input, &join->input, why));
+        if (join->input->count == 0) {
+            break;
+        }
+        if (!join->built) {
+            TRY(build(join, why));
+        }
+        if (join->spilled) {
+            TRY(operator_batch(operator, batch, why));
+            return next_spilled(join, *batch, why);
+        }
+        TRY(sift_input(join, why));
+    } while (join->input->count == 0);
+    *batch = join->input;
+    join->input = NULL;
+    return STATUS_OK;
+}
+
+static enum status
+hash_join_next(struct operator* operator, struct batch ** batch, struct reason *why)
+{
+    struct hash_join *join = (struct hash_join *)operator;
+    if (join->sifts && !join->input_spilled) {
+        return next_sifted(join, batch, why);
+    }
+    TRY(operator_batch(operator, batch, why));
+    if (join->input_spilled) {
+        return next_spilled(join, *batch, why);
+    }
+    unsigned work = 0;
+    while ((*batch)->count < operator->batch_rows) {
+        if (!join->input || join->at == join->input->count) {
+            TRY(operator_next(operator->input, &join->input, why));
+            join->at = 0;
+            join->begun = false;
+            if (join->input->count == 0) {
+                join->input = NULL;
+                return STATUS_OK;
+            }
+            if (!join->built) {
+                TRY(build(join, why));
+            }
+            if (join->spilled) {
+                return next_spilled(join, *batch, why);
+            }
+        }
+        bool more;
+        TRY(probe(join, *batch, &more, why));
+        if (!more) {
+            join->at++;
+            join->begun = false;
+        }
+        if ((++work & 4095) == 0) {
+            TRY(run_check(operator->run, why));
+        }
+    }
+    return run_check(operator->run, why);
+}
+
+static void hash_join_reset(struct operator* operator)
+{
+    struct hash_join *join = (struct hash_join *)operator;
+    join->input = NULL;
+    join->input_spilled = false;
+    if (join->spilled) {
+        join_spill_restart(join->spilled);
+    }
+    if (join->spec.rebuild) {
+        join->built = false;
+        drop_filter(join);
+    }
+}
+
+static void hash_join_close(struct operator* operator)
+{
+    struct hash_join *join = (struct hash_join *)operator;
+    forget_spilled(join);
+    drop_filter(join);
+    row_table_release(&join->table);
+}
+
+/* The key, if there is one, by which the input can leave rows out that the join drops. */
+static void
+choose_filter(struct hash_join *join)
+{
+    const bool drops = join->spec.mode == HASH_JOIN || join->spec.mode == HASH_SEMI;
+    while (join->filter_key < join->keys &&
+           !(drops && (scan_can_filter(join->operator.input, join->slots[join->filter_key]) ||
+                       counts_can_filter(join->operator.input, join->slots[join->filter_key])))) {
+        join->filter_key++;
+    }
+}
+
+struct operator* hash_join_new(struct run *run, struct operator* input, struct operator* built,
+                               const struct hash_spec *spec, size_t batch_rows)
+{
+    static const struct operator_kind kinds[] = {
+        {"hash join", sizeof(struct hash_join), hash_join_next, hash_join_reset, hash_join_close},
+        {"hash optional", sizeof(struct hash_join), hash_join_next, hash_join_reset,
+         hash_join_close},
+        {"minus", sizeof(struct hash_join), hash_join_next, hash_join_reset, hash_join_close},
+        {"semi-join", sizeof(struct hash_join), hash_join_next, hash_join_reset, hash_join_close}};
+    struct hash_join *join =
+        (struct hash_join *)operator_new(run, &kinds[spec->mode], input, batch_rows);
+    uint32_t *slots = arena_alloc(&run->arena, SLOTS_MAXIMUM * sizeof *slots);
+    oid *stored = arena_alloc(&run->arena, SLOTS_MAXIMUM * sizeof *stored);
+    if (!join || !slots || !stored) {
+        return NULL;
+    }
+    for (uint32_t slot = slots_next(&spec->keys, 0); slot < SLOTS_MAXIMUM;
+         slot = slots_next(&spec->keys, slot + 1)) {
+        slots[join->keys++] = slot;
+    }
+    /* Subtraction needs the shared columns only. */
+    const struct slots rest =
+        slots_without(spec->mode >= HASH_MINUS ? &spec->shared : &spec->built, &spec->keys);
+    join->count = join->keys;
+    for (uint32_t slot = slots_next(&rest, 0); slot < SLOTS_MAXIMUM;
+         slot = slots_next(&rest, slot + 1)) {
+        slots[join->count++] = slot;
+    }
+    join->slots = slots;
+    join->stored = stored;
+    join->spec = *spec;
+    operator_contain(&join->operator, built);
+    join->stored_count = join->count + (spec->weight != NUMBER_NONE);
+    row_table_init(&join->table, &run->account, "joins", join->stored_count, join->keys);
+    join->sifts = matches_once(join);
+    choose_filter(join);
+    return &join->operator;
+}
