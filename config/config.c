@@ -16,44 +16,7 @@
 #include "config/access.h"
 #include "config/pass_settings.h"
 
-static const struct opt log_options[] = {{"log.level", OPT_CHOICE, "info", 0, 0,
-                                          "error|warning|info|debug",
-                                          "The least important events that are logged."},
-                                         {"log.format", OPT_CHOICE, "text", 0, 0, "text|json",
-                                          "text: key=value pairs; json: one object a line."},
-                                         {.name = NULL}};
-
-/* Tables live beside the code that reads them, above this folder. */
-extern const struct opt process_options[], scope_options[], traps_options[], urls_options[],
-    fetch_options[], transforms_options[], extract_options[], queue_options[], metastore_options[],
-    warc_options[], web_options[], stage_option_table[], index_options[], recrawl_options[];
-
-/* In the order of the sample and the manual: what people change most stands first. */
-const struct opt *const config_tables[] = {process_options,
-                                           scope_options,
-                                           traps_options,
-                                           urls_options,
-                                           fetch_options,
-                                           recrawl_options,
-                                           transforms_options,
-                                           extract_options,
-                                           index_options,
-                                           web_options,
-                                           warc_options,
-                                           queue_options,
-                                           metastore_options,
-                                           stage_option_table,
-                                           access_options,
-                                           log_options,
-                                           NULL};
-
-enum { PATH_BYTES = 4096, OPEN_FOLDERS_MAXIMUM = 16 };
-
-void
-config_path(const char *directory, const char *name, struct buf *out)
-{
-    (void)buf_printf(out, "%s/%s", directory, name);
-}
+enum { PATH_BYTES = 4096 };
 
 /* ---- what is a data directory ---- */
 
@@ -238,56 +201,4 @@ config_open_log(const struct opt_set *options, const char *program)
         level++;
     }
     log_open(program, level, strcmp(opt_string(options, "log.format"), "json") == 0);
-}
-
-/* A descriptor of the folder that stays open; -1 when there is none. One per folder. */
-static int
-folder_descriptor(const char *path)
-{
-    static struct {
-        dev_t device;
-        ino_t inode;
-        int descriptor;
-    } open_folders[OPEN_FOLDERS_MAXIMUM];
-    static size_t count;
-    struct stat info;
-    const int descriptor = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (descriptor < 0 || fstat(descriptor, &info) != 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (open_folders[i].device == info.st_dev && open_folders[i].inode == info.st_ino) {
-            (void)close(descriptor);
-            return open_folders[i].descriptor;
-        }
-    }
-    if (count == OPEN_FOLDERS_MAXIMUM) {
-        (void)close(descriptor);
-        return -1;
-    }
-    open_folders[count].device = info.st_dev;
-    open_folders[count].inode = info.st_ino;
-    open_folders[count++].descriptor = descriptor;
-    return descriptor;
-}
-
-void
-config_endpoint(const char *directory, const char *service, struct buf *out)
-{
-    char real[PATH_MAX];
-    struct buf run;
-    buf_init(&run, PATH_BYTES);
-    config_path(realpath(directory, real) ? real : directory, "run", &run);
-    if (run.data) {
-        (void)mkdir(run.data, 0700); /* where it fails, binding tells why */
-        const size_t longest = sizeof((struct sockaddr_un *)NULL)->sun_path - 1;
-        const size_t length = run.length + 1 + strlen(service) + strlen(".sock");
-        const int descriptor = length > longest ? folder_descriptor(run.data) : -1;
-        if (descriptor >= 0) {
-            buf_reset(&run);
-            (void)buf_printf(&run, "/proc/self/fd/%d", descriptor);
-        }
-        (void)buf_printf(out, "ipc://%s/%s.sock", run.data, service);
-    }
-    buf_release(&run);
 }

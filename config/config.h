@@ -5,8 +5,8 @@
  *   DIR/queue  DIR/metastore  DIR/index-N            database environments
  *   DIR/warc   DIR/log   DIR/run                     archive files, logs, sockets and states
  *
- * This header stands on base alone, so that every program may include it; config.c knows the
- * option tables of all folders by name.
+ * This header stands on base alone, so that every program may include it; option_tables.c
+ * knows the option tables of all folders by name.
  */
 #ifndef CONFIG_CONFIG_H
 #define CONFIG_CONFIG_H

@@ -16,12 +16,7 @@
 #include "config/config.h"
 #include "config/run_lock.h"
 
-enum {
-    PATH_BYTES = 1 << 16,
-    EDITION_BYTES = 128,
-    FILE_BYTES = 4 * SCOPE_TEXT_MAXIMUM,
-    LINE_BYTES = 2 * SCOPE_TEXT_MAXIMUM
-};
+enum { PATH_BYTES = 1 << 16, EDITION_BYTES = 128, FILE_BYTES = 4 * SCOPE_TEXT_MAXIMUM };
 static const char RULES[] = SCOPE_RULES_FILE, EDITION[] = "scope.version", LOCK[] = SCOPE_LOCK_FILE;
 
 static uint64_t
@@ -203,26 +198,4 @@ scope_file_settle(const char *directory, const uint64_t *configured, struct reas
     const int n = snprintf(line, sizeof line, "%" PRIu64 " %" PRIx64 " %" PRIx64 "\n", now.version,
                            now.rules, now.configured);
     return scope_file_replace(directory, EDITION, slice_of(line, (size_t)n), why);
-}
-
-/* ---- configured options ---- */
-
-uint64_t
-scope_configured(const struct opt_set *options)
-{
-    static const char *const beginnings[] = {"scope.", "traps.", "urls.", "extract.queries"};
-    struct buf text;
-    buf_init(&text, LINE_BYTES);
-    for (size_t t = 0; config_tables[t] != NULL; t++) {
-        for (const struct opt *o = config_tables[t]; o->name != NULL; o++) {
-            for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
-                if (strncmp(o->name, beginnings[i], strlen(beginnings[i])) == 0) {
-                    buf_printf(&text, "%s=%s\n", o->name, opt_text(options, o->name, NULL));
-                }
-            }
-        }
-    }
-    const uint64_t fingerprint = fingerprint_of_text(buf_slice(&text));
-    buf_release(&text);
-    return fingerprint;
 }

@@ -50,7 +50,4 @@ enum status scope_file_replace(const char *directory, const char *name, struct s
 enum status scope_file_settle(const char *directory, const uint64_t *configured,
                               struct reason *why);
 
-/* Fingerprint of the options that decide which links are followed. */
-uint64_t scope_configured(const struct opt_set *options);
-
 #endif

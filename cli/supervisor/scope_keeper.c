@@ -1,18 +1,41 @@
 #include "cli/supervisor/scope_keeper.h"
 
+#include <string.h>
 #include <unistd.h>
 
+#include "base/digest.h"
 #include "base/system/log.h"
 #include "config/config.h"
 #include "config/scope_file.h"
 
 enum { PATH_BYTES = 1 << 16 };
 
+/* Fingerprint of the options that decide which links are followed. */
+static uint64_t
+fingerprint_of_options(const struct opt_set *options)
+{
+    static const char *const beginnings[] = {"scope.", "traps.", "urls.", "extract.queries"};
+    struct buf text;
+    buf_init(&text, 2 * SCOPE_TEXT_MAXIMUM);
+    for (size_t t = 0; config_tables[t] != NULL; t++) {
+        for (const struct opt *o = config_tables[t]; o->name != NULL; o++) {
+            for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++) {
+                if (strncmp(o->name, beginnings[i], strlen(beginnings[i])) == 0) {
+                    buf_printf(&text, "%s=%s\n", o->name, opt_text(options, o->name, NULL));
+                }
+            }
+        }
+    }
+    const uint64_t fingerprint = fingerprint64(buf_slice(&text));
+    buf_release(&text);
+    return fingerprint;
+}
+
 void
 scope_keeper_open(struct scope_keeper *keeper, const char *directory, const struct opt_set *options)
 {
-    *keeper =
-        (struct scope_keeper){.directory = directory, .configured = scope_configured(options)};
+    *keeper = (struct scope_keeper){.directory = directory,
+                                    .configured = fingerprint_of_options(options)};
 }
 
 /* Whether scope.conf and scope.version are as they were left. */
