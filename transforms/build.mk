@@ -13,12 +13,12 @@ transforms_OBJECTS += $(addprefix transforms/media/,exif.o image.o iptc.o iso_me
 transforms_OBJECTS += $(addprefix transforms/microdata/,microdata.o microdata_builtin.o microdata_findings.o \
 	microdata_types.o microdata_values.o)
 transforms_OBJECTS += $(addprefix transforms/microformats/,microformats.o microformats_builtin.o \
-	microformats_children.o microformats_classic.o microformats_dates.o microformats_emit.o microformats_implied.o \
+	microformats_children.o microformats_classes.o microformats_classic.o microformats_dates.o microformats_emit.o microformats_implied.o \
 	microformats_values.o microformats_vocabulary.o)
 transforms_OBJECTS += $(addprefix transforms/page/,page_extract.o page_links.o page_meta.o page_rdfa_names.o \
 	page_walk.o)
 transforms_OBJECTS += $(addprefix transforms/rdfa/,rdfa.o rdfa_attributes.o rdfa_builtin.o rdfa_initial.o \
-	rdfa_markup.o rdfa_names.o rdfa_rules.o rdfa_steps.o rdfa_value.o)
+	rdfa_markup.o rdfa_names.o rdfa_output.o rdfa_rules.o rdfa_steps.o rdfa_value.o)
 transforms_OBJECTS += $(addprefix transforms/text/,calendar.o content_line.o csv.o csv_builtin.o vcard.o)
 transforms_OBJECTS += $(addprefix transforms/xml/,tidy.o xhtml.o xml.o xml_lines.o xml_mend.o xml_peek.o)
 transforms_OBJECTS += $(addprefix transforms/xslt/,construct.o grddl.o grddl_find.o page_xml.o stylesheet.o \

@@ -23,7 +23,22 @@ struct microformat_parser {
     size_t include_count;
 };
 
-/* ---- microformats.c ---- */
+enum { MICROFORMAT_NAMES = 16 /* properties of one element; more are not seen */ };
+
+struct microformat_name {
+    enum microformat_kind kind;
+    struct slice name;
+};
+/* The classes of one element. */
+struct microformat_classes {
+    struct slice roots[MICROFORMAT_TYPES];
+    size_t root_count;
+    bool classic; /* the roots are */
+    struct microformat_name names[MICROFORMAT_NAMES];
+    size_t name_count;
+};
+
+/* ---- microformats_classes.c ---- */
 
 bool microformat_attribute(const struct microformat_parser *p, uint32_t node, const char *name,
                            struct slice *value);
@@ -31,6 +46,12 @@ bool microformat_has_class(const struct microformat_parser *p, uint32_t node, co
 /* Returns whether an element begins an item, or is a property of any. */
 bool microformat_is_root(const struct microformat_parser *p, uint32_t node);
 bool microformat_is_property(const struct microformat_parser *p, uint32_t node);
+/* Fills in what the list of class names says: items that begin, then properties of the item that
+ * the element is in (with its rel, where that is classic). */
+void microformat_read_roots(struct slice list, struct microformat_classes *classes);
+void microformat_read_names(struct microformat_parser *p, uint32_t node, struct slice list,
+                            const struct microformat_item *item,
+                            struct microformat_classes *classes);
 /* False: no more work may be done. */
 bool microformat_spend(struct microformat_parser *p, uint64_t amount);
 bool microformat_is(const struct html_node *node, enum html_element element);
@@ -83,10 +104,6 @@ bool microformat_is_time(struct slice text);
 
 /* ---- microformats_classic.c ---- */
 
-struct microformat_name {
-    enum microformat_kind kind;
-    struct slice name;
-};
 /* The microformats2 type of a classic root class; empty: none. */
 struct slice microformat_classic_root(struct slice word);
 /* The property that a classic class (or rel, when relation) is in an item. */

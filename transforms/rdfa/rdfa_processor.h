@@ -127,7 +127,7 @@ struct rdfa {
     uint64_t sorted_scope;
 };
 
-/* ---- rdfa.c ---- */
+/* ---- rdfa_output.c ---- */
 
 void rdfa_add(struct rdfa *rdfa, const struct term *subject, struct slice predicate,
               const struct term *object);

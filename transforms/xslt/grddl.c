@@ -29,12 +29,6 @@ static size_t cached_next;
 
 /* ---- what is allowed ---- */
 
-bool
-grddl_allows_any(void)
-{
-    return allowed_count > 0;
-}
-
 static bool
 is_allowed(const char *digest)
 {
@@ -178,7 +172,7 @@ run_one(struct transformation *transformation, struct slice uri, struct reason *
 enum status
 builtin_grddl(struct transformation *transformation, struct reason *why)
 {
-    struct grddl_list list = {.count = 0};
+    struct grddl_list list = {.allows_any = allowed_count > 0};
     TRY(grddl_find(transformation, &list, why));
     if (list.full) {
         transformation_problem(transformation, 0, "more stylesheets than are run for one document");

@@ -24,15 +24,15 @@ enum { GRDDL_STYLESHEETS = 8 /* of one document; more are a problem */ };
 /* Reads a list of digests, before the sandbox. A file that is not there allows nothing. MISUSE
  * names file and line. One thread. */
 enum status grddl_allow(const char *path, struct reason *why);
-bool grddl_allows_any(void);
 
 struct grddl_list {
     struct slice iris[GRDDL_STYLESHEETS]; /* in the transformation's arena */
     size_t count;
     bool full;
+    bool allows_any; /* some stylesheet may run */
 };
-/* Finds the stylesheets that the document names and those that its profiles and namespace name,
- * each once. */
+/* Finds, into an empty list, the stylesheets that the document names and those that its profiles
+ * and namespace name, each once. */
 enum status grddl_find(struct transformation *transformation, struct grddl_list *list,
                        struct reason *why);
 

@@ -132,7 +132,7 @@ look_into(struct transformation *transformation, struct slice uri, const char *t
           struct grddl_list *list)
 {
     struct search search = {transformation, list, term};
-    if (!grddl_allows_any() ||
+    if (!list->allows_any ||
         !(slice_starts(uri, SLICE("http://")) || slice_starts(uri, SLICE("https://")))) {
         return;
     }
@@ -221,7 +221,7 @@ grddl_find(struct transformation *transformation, struct grddl_list *list, struc
     }
     struct slice text;
     TRY(transformation_text(transformation, TEXT_XML, &text, why));
-    if (grddl_allows_any() || slice_find_slice(text, SLICE(GRDDL_NAMESPACE)) < text.length) {
+    if (list->allows_any || slice_find_slice(text, SLICE(GRDDL_NAMESPACE)) < text.length) {
         TRY(transformation_xml(transformation, why));
         find_in_xml(transformation, list);
     }
