@@ -2,7 +2,7 @@ rdf_OBJECTS := $(addprefix rdf/,format.o)
 rdf_OBJECTS += $(addprefix rdf/canonical/,blank_index.o canonical.o minhash.o relabel.o)
 rdf_OBJECTS += $(addprefix rdf/core/,graph.o lexical.o problem.o resolve.o scratch.o term.o writer.o)
 rdf_OBJECTS += $(addprefix rdf/json/,json.o json_lenient.o json_tree.o json_write.o)
-rdf_OBJECTS += $(addprefix rdf/jsonld/,jsonld.o jsonld_context.o jsonld_contexts.o jsonld_expand.o jsonld_iri.o \
+rdf_OBJECTS += $(addprefix rdf/jsonld/,jsonld.o jsonld_context.o jsonld_contexts.o jsonld_expand.o jsonld_iri.o jsonld_limits.o jsonld_load.o jsonld_words.o \
 	jsonld_keywords.o jsonld_link.o jsonld_maps.o jsonld_rdf.o jsonld_term.o jsonld_values.o)
 rdf_OBJECTS += $(addprefix rdf/nquads/,nquads.o)
 rdf_OBJECTS += $(addprefix rdf/rdfxml/,rdfxml.o rdfxml_attributes.o rdfxml_grammar.o trix.o xml_line.o xml_literal.o \

@@ -1,15 +1,18 @@
 /* What the files of the JSON-LD processor share. Private to this folder.
  *
- *   jsonld.c           entry points, loading, limits, errors
+ *   jsonld.c           entry points
+ *   jsonld_load.c      documents and contexts that are named
  *   jsonld_contexts.c  the cache between documents, term tables
  *   jsonld_context.c   context processing          (API section 4.1)
  *   jsonld_term.c      create term definition      (4.2)
- *   jsonld_iri.c       keywords, IRI expansion     (5.2)
+ *   jsonld_iri.c       IRI expansion               (5.2)
  *   jsonld_expand.c    expansion                   (5.1)
  *   jsonld_keywords.c  expanded objects, values of keywords
  *   jsonld_maps.c      language, index, id, type and graph containers
  *   jsonld_values.c    value expansion, checks of finished objects (5.3)
  *   jsonld_rdf.c       expanded form to quads      (8)
+ *   jsonld_words.c     keywords, IRIs, references
+ *   jsonld_limits.c    limits, errors
  *
  * Contexts are immutable once made. Each has its terms in a chain of tables: what a context adds
  * lies in a table of its own before the ones of the context it was made from. Results of context
@@ -155,7 +158,7 @@ struct jsonld {
     const struct json *document;
 };
 
-/* ---- jsonld.c ---- */
+/* ---- jsonld_limits.c ---- */
 
 /* BAD_INPUT with "line L: code: detail". Reports it as a problem in lenient parsing. */
 enum status jsonld_error(struct jsonld *jsonld, uint32_t line, const char *code,
@@ -170,6 +173,13 @@ jsonld_recover(const struct jsonld *jsonld, enum status status)
 /* Counts work and looks at memory: LIMIT. */
 enum status jsonld_step(struct jsonld *jsonld);
 struct slice jsonld_join(struct jsonld *jsonld, struct slice a, struct slice b);
+
+/* ---- jsonld_load.c ---- */
+
+/* Reads a text, which must outlive the tree; in lenient parsing once more with repairs, which are
+ * added to the counts unless they are NULL. */
+enum status jsonld_read_json(struct jsonld *jsonld, struct slice bytes, uint32_t line,
+                             struct json_pool *pool, uint64_t *repairs, struct json **tree);
 /* The context document at url; its @context is in (*load)->tree. */
 enum status jsonld_load_context(struct jsonld *jsonld, struct slice url, uint32_t line,
                                 struct jsonld_load **load);
@@ -223,22 +233,24 @@ enum status jsonld_build(struct jsonld *jsonld, struct context_build *build,
 enum status jsonld_define(struct jsonld *jsonld, struct context_build *build,
                           const struct json *entry);
 
-/* ---- jsonld_iri.c ---- */
-
-enum { IRI_DOCUMENT = 1 /* relative to the base */, IRI_VOCAB = 2 };
+/* ---- jsonld_words.c ---- */
 
 enum keyword jsonld_keyword(struct slice text);
 struct slice jsonld_keyword_text(enum keyword keyword);
 bool jsonld_like_keyword(struct slice text); /* "@" and letters */
 bool jsonld_is_iri(struct slice text);       /* absolute, without white space */
 bool jsonld_is_blank(struct slice text);     /* "_:" */
+/* Resolves against base; as it is where that cannot be done. */
+struct slice jsonld_resolve(struct jsonld *jsonld, struct slice base, struct slice reference);
+
+/* ---- jsonld_iri.c ---- */
+
+enum { IRI_DOCUMENT = 1 /* relative to the base */, IRI_VOCAB = 2 };
+
 /* *iri at NULL: null. build: when a context is being taken in, else NULL. */
 enum status jsonld_iri(struct jsonld *jsonld, const struct jsonld_context *active,
                        struct context_build *build, struct slice value, unsigned flags,
                        struct slice *iri);
-/* Resolves against base; as it is where that cannot be done. */
-struct slice jsonld_resolve(struct jsonld *jsonld, struct slice base, struct slice reference);
-
 /* ---- expansion ---- */
 
 /* The property whose values are expanded. */
