@@ -5,7 +5,7 @@ queue_OBJECTS += $(addprefix queue/cluster/,cluster.o daemon_main.o queue_option
 queue_OBJECTS += $(addprefix queue/daemon/,daemon_scope.o metadata_intake.o node_links.o queue_daemon.o)
 queue_OBJECTS += $(addprefix queue/frontier/,estimate_table.o lane_heads.o leases.o priority.o seen.o)
 queue_OBJECTS += $(addprefix queue/politeness/,host_troubles.o lanes.o)
-queue_OBJECTS += $(addprefix queue/storage/,frontier_engine.o frontier_engine_work.o run_filter.o run_merge.o \
+queue_OBJECTS += $(addprefix queue/storage/,frontier_engine.o frontier_engine_work.o frontier_layers.o run_filter.o run_merge.o \
 	run_read.o run_write.o sorted_map.o store.o store_batch.o)
 PROGRAMS += quadrille-queue
 quadrille-queue_OBJECTS := queue/daemon/queue_main.o

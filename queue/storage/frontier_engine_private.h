@@ -1,5 +1,5 @@
-/* Inside of the frontier: frontier_engine.c (life, reading, committing), frontier_engine_work.c
- * (records leave memory, runs are merged).
+/* Inside of the frontier: frontier_engine.c (life, reading, writing), frontier_engine_work.c
+ * (records leave memory, runs are merged), frontier_layers.c (what both need).
  *
  * Work (a flush, a merge) reads what nobody changes any more and writes files that nobody knows of
  * yet, so it needs no lock and runs in a thread of its own; what comes of it is installed by the
@@ -19,8 +19,9 @@
 
 enum {
     FRONTIER_LAYERS = 4,
-    FRONTIER_FAN = 4,        /* runs of a level that are merged to one of the next */
-    FRONTIER_RUNS_MOST = 40, /* of a tree; with more, commits wait for merges */
+    FRONTIER_JOURNAL_MAXIMUM = 1 << 30, /* bytes of a row */
+    FRONTIER_FAN = 4,                   /* runs of a level that are merged to one of the next */
+    FRONTIER_RUNS_MOST = 40,            /* of a tree; with more, commits wait for merges */
     FRONTIER_RETRY_MS = 1000
 };
 
@@ -90,6 +91,8 @@ struct frontier {
     struct work works[WORK_KINDS];
 };
 
+/* Appends the name of a run's file. */
+void frontier_run_name(const struct layer_kind *kind, uint64_t number, struct buf *name);
 void frontier_run_path(const struct frontier *frontier, const struct layer_kind *kind,
                        uint64_t number, struct buf *path);
 void frontier_add_run(struct layer *layer, size_t at, const struct held_run *held);
