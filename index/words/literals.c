@@ -12,70 +12,11 @@ enum {
     TERMS_AT_ONCE = 8192,
     BYTES_AT_ONCE = 1 << 20,
     TEXT_MAXIMUM = 1 << 20, /* bytes of a literal that are indexed */
-    STATE_VERSION = 1,
-    STATE_MOST = 1 + 5 * 10 + WORD_MOST,
     TAG_MOST = 60,
     WAITING_MOST = 16
 };
 
-enum status
-literals_damaged(struct reason *why, const char *what)
-{
-    return status_fail(why, STATUS_CORRUPT, "tree words: %s", what);
-}
-
 /* ---- state ---- */
-
-static enum status
-state_get(struct literals *literals, struct reason *why)
-{
-    struct literals_state *state = &literals->state;
-    uint8_t bytes[STATE_MOST];
-    size_t length = sizeof(bytes);
-    *state = (struct literals_state){.next = 1};
-    const enum status status =
-        tree_get(literals->tree, NULL, LITERALS_STATE_KEY, bytes, &length, why);
-    if (status != STATUS_OK) {
-        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-    }
-    struct codec_reader in = codec_reader_of(slice_of((char *)bytes, length));
-    const uint8_t version = codec_get_u8(&in);
-    state->next = codec_get_varint(&in);
-    state->literals = codec_get_varint(&in);
-    state->words = codec_get_varint(&in);
-    state->until = codec_get_varint(&in);
-    const struct slice done = codec_get_slice(&in);
-    if (version != STATE_VERSION || !codec_at_end(&in) || done.length > sizeof(state->done)) {
-        return literals_damaged(why, "its state is malformed");
-    }
-    memcpy(state->done, done.at ? done.at : "", done.length);
-    state->done_length = done.length;
-    return STATUS_OK;
-}
-
-void
-literals_state_encode(const struct literals_state *state, struct buf *record)
-{
-    buf_init(record, STATE_MOST);
-    codec_put_u8(record, STATE_VERSION);
-    codec_put_varint(record, state->next);
-    codec_put_varint(record, state->literals);
-    codec_put_varint(record, state->words);
-    codec_put_varint(record, state->until);
-    codec_put_slice(record, slice_of((const char *)state->done, state->done_length));
-}
-
-enum status
-literals_state_put(struct literals *literals, struct transaction *transaction,
-                   const struct literals_state *state, struct reason *why)
-{
-    struct buf record;
-    literals_state_encode(state, &record);
-    const enum status status =
-        tree_put(literals->tree, transaction, LITERALS_STATE_KEY, buf_slice(&record), why);
-    buf_release(&record);
-    return status;
-}
 
 /* Languages that have stems in the tree. */
 static enum status
@@ -125,7 +66,7 @@ literals_open(struct literals **result, struct environment *environment, uint64_
     latch_init(&literals->memory_latch);
     enum status status = tree_open(&literals->tree, environment, "words", why);
     if (status == STATUS_OK) {
-        status = state_get(literals, why);
+        status = literals_state_get(literals, why);
     }
     if (status == STATUS_OK) {
         status = find_stems(literals, why);

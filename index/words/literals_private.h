@@ -1,5 +1,6 @@
-/* Inside of the keyword index: literals.c (state, following the lexicon), posting_write.c (memory
- * to tree), posting_build.c (and to a new tree), search.c, posting_check.c. */
+/* Inside of the keyword index: literals.c (life, following the lexicon), literals_state.c,
+ * posting_write.c (memory to tree), posting_build.c (and to a new tree), search.c, posting_check.c.
+ */
 #ifndef INDEX_WORDS_LITERALS_PRIVATE_H
 #define INDEX_WORDS_LITERALS_PRIVATE_H
 
@@ -48,6 +49,8 @@ uint64_t literals_mark_of(struct slice key);
 
 enum status literals_damaged(struct reason *why, const char *what);
 #define LITERALS_STATE_KEY ((struct slice){"", 1})
+/* Fills literals->state; a tree without a record is empty. */
+enum status literals_state_get(struct literals *literals, struct reason *why);
 /* record: initialised here, released by the caller. */
 void literals_state_encode(const struct literals_state *state, struct buf *record);
 /* When all that is being written will be. */

@@ -248,17 +248,6 @@ merge_some(struct merging *m, struct reason *why)
     return status;
 }
 
-void
-literals_state_after(const struct literals *literals, struct literals_state *state)
-{
-    *state = literals->state;
-    state->next = state->until;
-    state->literals += posting_memtable_literals(literals->writing);
-    state->words += posting_memtable_words(literals->writing);
-    state->until = 0;
-    state->done_length = 0;
-}
-
 static void
 state_after(const struct merging *m, struct literals_state *state)
 {

@@ -3,7 +3,7 @@
 #include "base/memory.h"
 #include "index/query/results/result_private.h"
 
-enum { PIECE = 64 << 10, BUFFER_MAXIMUM = 256 << 20 };
+enum { BUFFER_MAXIMUM = 256 << 20 };
 
 static const struct format_row {
     enum result_format format;
@@ -57,20 +57,6 @@ result_format_find(struct slice name, enum query_form form, enum result_format *
                             : "'%.*s' is no format of CONSTRUCT and DESCRIBE: ttl, nt, nq, trig, "
                               "rdf, jsonld",
                        SLICE_PRINT(name));
-}
-
-enum status
-result_flush(struct result_writer *writer, bool all, struct reason *why)
-{
-    if (writer->buf.overflowed) {
-        return status_fail(why, STATUS_LIMIT, "a row of the result is too long");
-    }
-    if (writer->buf.length >= (all ? 1 : PIECE)) {
-        const enum status status = writer->piece(writer->context, buf_slice(&writer->buf), why);
-        buf_reset(&writer->buf);
-        return status;
-    }
-    return STATUS_OK;
 }
 
 static enum status
