@@ -2,7 +2,7 @@ web_OBJECTS := $(addprefix web/,archive_content.o graph_store.o html.o meta_reco
 	sparql_update.o void.o web_options.o web_service.o)
 web_OBJECTS += $(addprefix web/http/,accept.o body_spool.o form.o host.o compress.o places.o range.o reply.o request.o server.o \
 	stream.o)
-web_OBJECTS += $(addprefix web/api/,answer.o answer_page.o find_text.o lookup.o mcp.o openapi.o reconcile.o \
+web_OBJECTS += $(addprefix web/api/,answer.o answer_page.o answer_parts.o find_text.o lookup.o mcp.o openapi.o reconcile.o \
 	reconcile_http.o reconcile_suggest.o sindice.o suggest.o)
 web_OBJECTS += $(addprefix web/pages/,archived.o changes_page.o document_page.o front_page.o health.o identity_page.o page_terms.o ping_page.o query_page.o \
 	query_terms.o resource_page.o status_data.o status_figures.o status_history.o status_page.o status_recorder.o)

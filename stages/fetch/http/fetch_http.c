@@ -33,43 +33,12 @@ static const char ACCEPT_RESOURCE[] =
 
 /* ---- callbacks of the multi handle ---- */
 
-static struct descriptor *
-descriptor_of(struct fetch_http *http, int number)
-{
-    const size_t at = (size_t)number;
-    if (at >= http->descriptor_count) {
-        const size_t count = 2 * (at + 1);
-        http->descriptors = memory_resize(http->descriptors, count, sizeof *http->descriptors);
-        for (size_t i = http->descriptor_count; i < count; i++) {
-            http->descriptors[i] = (struct descriptor){0};
-        }
-        http->descriptor_count = count;
-    }
-    return &http->descriptors[at];
-}
-
-static void
-watch(struct fetch_http *http, int number, uint32_t epoll_events)
-{
-    struct descriptor *descriptor = descriptor_of(http, number);
-    if (descriptor->watched != epoll_events) {
-        descriptor->watched = epoll_events;
-        http->loop.watch(http->loop.context, number, epoll_events);
-    }
-}
-
-void
-fetch_http_forget(struct fetch_http *http, int descriptor)
-{
-    watch(http, descriptor, 0);
-}
-
 static int
 on_socket(CURL *easy, curl_socket_t number, int what, void *context, void *assigned)
 {
     struct multi *multi = context;
     struct fetch_http *http = multi->http;
-    struct descriptor *descriptor = descriptor_of(http, number);
+    struct descriptor *descriptor = fetch_http_descriptor(http, number);
     uint32_t events = what & CURL_POLL_IN ? (uint32_t)EPOLLIN : 0;
     events |= what & CURL_POLL_OUT ? (uint32_t)EPOLLOUT : 0;
     (void)easy;
@@ -77,7 +46,7 @@ on_socket(CURL *easy, curl_socket_t number, int what, void *context, void *assig
     descriptor->wanted = what != CURL_POLL_REMOVE;
     if (descriptor->wanted) {
         descriptor->multi = multi;
-        watch(http, number, events);
+        fetch_http_watch(http, number, events);
     }
     return 0;
 }
@@ -116,8 +85,8 @@ static void
 watch_dns(void *context, int descriptor, uint32_t epoll_events)
 {
     struct fetch_http *http = context;
-    descriptor_of(http, descriptor)->multi = NULL;
-    watch(http, descriptor, epoll_events);
+    fetch_http_descriptor(http, descriptor)->multi = NULL;
+    fetch_http_watch(http, descriptor, epoll_events);
 }
 
 static void
@@ -482,14 +451,14 @@ fetch_http_ready(struct fetch_http *http, int descriptor, uint32_t epoll_events)
         ftp_ready(http, end_transfer);
         return;
     }
-    const struct descriptor *known = descriptor_of(http, descriptor);
+    const struct descriptor *known = fetch_http_descriptor(http, descriptor);
     struct multi *multi = known->multi;
     if (multi == NULL) {
         dns_ready(http->dns, descriptor, epoll_events);
         return;
     }
     if (!known->wanted) { /* the server has closed it, most likely: libcurl looks before use */
-        watch(http, descriptor, 0);
+        fetch_http_watch(http, descriptor, 0);
         return;
     }
     int events = epoll_events & EPOLLIN ? CURL_CSELECT_IN : 0;

@@ -118,6 +118,10 @@ struct fetch_http {
 
 enum { REQUEST_MAXIMUM = 64 << 10 };
 
+/* ---- fetch_watch.c ---- */
+
+struct descriptor *fetch_http_descriptor(struct fetch_http *http, int number);
+void fetch_http_watch(struct fetch_http *http, int number, uint32_t epoll_events);
 /* Before a connection's descriptor is closed. */
 void fetch_http_forget(struct fetch_http *http, int descriptor);
 
