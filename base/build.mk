@@ -11,3 +11,5 @@ UNIT_TESTS += tests/unit/base/test_buf tests/unit/base/test_codec tests/unit/bas
 FUZZERS += fuzz_codec fuzz_opt fuzz_rpc fuzz_url
 CONFORMANCE += run_urls
 test_url_PARTS := tests/unit/base/url_parts.o
+test_lasting_files_PARTS := tests/unit/base/file_faults.o
+test_lasting_files_WRAPS := open fsync close fclose unlink rename renameat2 mkostemp getrlimit setrlimit write pwrite

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/system/file.h"
+#include "tests/unit/base/file_faults.h"
 #include "tests/unit/scratch.h"
 
 enum { PATH = SCRATCH_SIZE + 64 };
@@ -190,6 +191,35 @@ folders_are_made_once(void **state)
     unlink(path);
 }
 
+static void
+calls_that_fail_are_told(void **state)
+{
+    (void)state;
+    file_faults(folder);
+}
+
+static void
+input_is_a_file_like_others(void **state)
+{
+    (void)state;
+    struct buf bytes;
+    struct reason why = {""};
+    int ends[2];
+    buf_init(&bytes, 5);
+    assert_int_equal(file_read_or_input(in_folder("-"), &bytes, &why), STATUS_NOT_FOUND);
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    assert_true(file_write_all(ends[1], SLICE("input")));
+    close(ends[1]);
+    const int input = dup(STDIN_FILENO);
+    assert_int_equal(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+    assert_int_equal(file_read_or_input("-", &bytes, &why), STATUS_OK);
+    assert_true(slice_is(buf_slice(&bytes), "input"));
+    assert_int_equal(dup2(input, STDIN_FILENO), STDIN_FILENO);
+    close(input);
+    close(ends[0]);
+    buf_release(&bytes);
+}
+
 static int
 make_folder(void **state)
 {
@@ -214,6 +244,8 @@ main(void)
         cmocka_unit_test(writes_go_to_their_place_or_fail),
         cmocka_unit_test(reading_is_bounded),
         cmocka_unit_test(folders_are_made_once),
+        cmocka_unit_test(input_is_a_file_like_others),
+        cmocka_unit_test(calls_that_fail_are_told),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
