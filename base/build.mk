@@ -13,3 +13,4 @@ CONFORMANCE += run_urls
 test_url_PARTS := tests/unit/base/url_parts.o
 test_lasting_files_PARTS := tests/unit/base/file_faults.o
 test_lasting_files_WRAPS := open fsync close fclose unlink rename renameat2 mkostemp getrlimit setrlimit write pwrite
+test_opt_PARTS := tests/unit/base/opt_texts.o

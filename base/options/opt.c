@@ -46,7 +46,8 @@ number_read(const char *text, const struct unit *units, double *number)
 {
     char *end;
     const char *digits = text + (*text == '-');
-    if (!isdigit((unsigned char)*digits) || digits[0] + digits[1] == '0' + 'x') {
+    const bool hexadecimal = digits[0] == '0' && tolower((unsigned char)digits[1]) == 'x';
+    if (!isdigit((unsigned char)*digits) || hexadecimal) {
         return false;
     }
     errno = 0;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/options/opt.h"
+#include "tests/unit/base/opt_texts.h"
 #include "tests/unit/scratch.h"
 
 static const struct opt fetch_table[] = {
@@ -313,6 +314,154 @@ help_and_manual(void **state)
     free(text);
 }
 
+static const struct opt bound_table[] = {{"b.size", OPT_SIZE, "1", 1, 0, NULL, "?"},
+                                         {"b.integer", OPT_INTEGER, "0", -2, 2, NULL, "?"},
+                                         {"b.free", OPT_INTEGER, "0", -9e15, 0, NULL, "?"},
+                                         {"b.while", OPT_DURATION, "1", 0.5, 86400, NULL, "?"},
+                                         {"b.flag", OPT_BOOL, "no", 0, 0, NULL, "?"},
+                                         {"b.choice", OPT_CHOICE, "a", 0, 0, "a|bc|d", "?"},
+                                         {"b.list", OPT_LIST, "", 0, 0, NULL, "?"},
+                                         {.name = NULL}};
+static const struct opt *const bound_tables[] = {bound_table, NULL};
+
+static void
+values_at_their_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text;
+        int64_t value; /* -99: refused */
+    } cases[] = {
+        {"b.size", "1", 1},
+        {"b.size", "0", -99},
+        {"b.size", "2K", 2048},
+        {"b.size", "3M", 3 << 20},
+        {"b.size", "1G", 1 << 30},
+        {"b.size", "1T", INT64_C(1) << 40},
+        {"b.size", "0.5K", 512},
+        {"b.size", "1k", -99},
+        {"b.size", "8192T", INT64_C(1) << 53},
+        {"b.size", "8193T", -99},
+        {"b.integer", "-2", -2},
+        {"b.integer", "-3", -99},
+        {"b.integer", "2", 2},
+        {"b.integer", "3", -99},
+        {"b.integer", "+1", -99},
+        {"b.integer", "-", -99},
+        {"b.integer", "1K", -99},
+        {"b.integer", "1.0", 1},
+        {"b.integer", "0X1", -99},
+        {"b.integer", "-0x1", -99},
+        {"b.integer", " 1 ", 1},
+        {"b.integer", "1 1", -99},
+        {"b.free", "-9007199254740993", -99},
+        {"b.free", "9007199254740992", INT64_C(1) << 53},
+        {"b.free", "9007199254740994", -99},
+        {"b.while", "0.5", 500},
+        {"b.while", "499ms", -99},
+        {"b.while", "500ms", 500},
+        {"b.while", "24h", 86400000},
+        {"b.while", "1d", 86400000},
+        {"b.while", "86400.001", -99},
+        {"b.while", "1.0004s", 1000},
+        {"b.while", "1.0006", 1001},
+        {"b.while", "1M", -99},
+        {"b.while", "5s", 5000},
+        {"b.while", "0s", -99},
+        {"b.flag", "true", 1},
+        {"b.flag", "1", 1},
+        {"b.flag", "yes", 1},
+        {"b.flag", "false", 0},
+        {"b.flag", "0", 0},
+        {"b.flag", "no", 0},
+        {"b.flag", "Yes", -99},
+        {"b.choice", "a", 'a'},
+        {"b.choice", "bc", 'b'},
+        {"b.choice", "d", 'd'},
+        {"b.choice", "b", -99},
+        {"b.choice", "c", -99},
+        {"b.choice", "a|bc", -99},
+        {"b.choice", "bcd", -99},
+    };
+    struct opt_set *set = opt_set_new(bound_tables);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char assignment[64];
+        bool changed;
+        const char *name = cases[i].name;
+        (void)snprintf(assignment, sizeof assignment, "%s=%s", name, cases[i].text);
+        if (cases[i].value == -99) {
+            char before[32];
+            (void)snprintf(before, sizeof before, "%s", opt_text(set, name, NULL));
+            if (opt_set_assign(set, assignment, NULL) != STATUS_MISUSE) {
+                fail_msg("%s is accepted", assignment);
+            }
+            assert_string_equal(opt_text(set, name, NULL), before);
+            continue;
+        }
+        assert_int_equal(opt_set_assign(set, assignment, NULL), STATUS_OK);
+        const int64_t value = strcmp(name, "b.while") == 0    ? (int64_t)opt_duration_ms(set, name)
+                              : strcmp(name, "b.flag") == 0   ? opt_bool(set, name)
+                              : strcmp(name, "b.choice") == 0 ? *opt_string(set, name)
+                                                              : opt_integer(set, name);
+        assert_true(value == cases[i].value);
+        const char *text = opt_text(set, name, &changed);
+        const struct opt *opt = bound_table;
+        while (strcmp(opt->name, name) != 0) {
+            opt++;
+        }
+        assert_int_equal(changed, strcmp(text, opt->default_value) != 0);
+    }
+    const char *const *items;
+    assert_int_equal(opt_set_assign(set, "b.list=a", NULL), STATUS_OK);
+    assert_int_equal(opt_list(set, "b.list", &items), 1);
+    assert_int_equal(opt_set_assign(set, "b.list=a b,c", NULL), STATUS_OK);
+    assert_int_equal(opt_list(set, "b.list", &items), 3);
+    assert_string_equal(items[1], "b");
+    opt_set_free(set);
+    opt_set_free(NULL);
+}
+
+/* A descriptor that the caller closed is taken, so that no file gets it. */
+static void
+one_operand_and_standard_descriptors(void **state)
+{
+    (void)state;
+    char *operand = NULL;
+    struct reason why;
+    char *none[] = {(char *)"p", (char *)"--json", NULL};
+    char *one[] = {(char *)"p", (char *)"a", (char *)"-j", NULL};
+    char *two[] = {(char *)"p", (char *)"a", (char *)"b", NULL};
+    assert_int_equal(program_parse_one(&program, 2, none, "one, please", &operand, &why),
+                     STATUS_MISUSE);
+    assert_string_equal(why.text, "one, please");
+    assert_int_equal(program_parse_one(&program, 3, two, "one, please", &operand, &why),
+                     STATUS_MISUSE);
+    json = false;
+    assert_int_equal(program_parse_one(&program, 3, one, "one, please", &operand, &why), STATUS_OK);
+    assert_string_equal(operand, "a");
+    assert_true(json);
+    char *unknown[] = {(char *)"p", (char *)"--none", NULL};
+    assert_int_equal(program_parse_one(&program, 2, unknown, "one, please", &operand, &why),
+                     STATUS_MISUSE);
+    assert_non_null(strstr(why.text, "--none"));
+    char **operands;
+    int count_of_operands = -1;
+    char *nothing[] = {NULL};
+    assert_int_equal(program_parse(&program, 0, nothing, &operands, &count_of_operands, &why),
+                     STATUS_OK);
+    assert_int_equal(count_of_operands, 0);
+    assert_ptr_equal(operands, nothing);
+    const int kept = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
+    (void)close(STDIN_FILENO);
+    assert_int_equal(program_parse(&program, 1, none, &operands, &count_of_operands, &why),
+                     STATUS_OK);
+    assert_int_equal(fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE, O_WRONLY);
+    if (kept >= 0) {
+        assert_int_equal(dup2(kept, STDIN_FILENO), STDIN_FILENO);
+        (void)close(kept);
+    }
+}
+
 int
 main(void)
 {
@@ -327,6 +476,9 @@ main(void)
         cmocka_unit_test(wrong_flags),
         cmocka_unit_test(too_many_repetitions),
         cmocka_unit_test(help_and_manual),
+        cmocka_unit_test(texts_are_printed_whole),
+        cmocka_unit_test(values_at_their_bounds),
+        cmocka_unit_test(one_operand_and_standard_descriptors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
