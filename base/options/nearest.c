@@ -10,9 +10,9 @@ enum { STEP = 2 }; /* of one mistake, so that halves can be told */
 struct nearest
 nearest_to(struct slice typed)
 {
-    /* A third of the letters may be wrong, and one of a short word. */
+    /* A third of the letters may be wrong, and one of a short word; or the rest is missing. */
     const size_t most = typed.length < 6 ? 1 : typed.length / 3;
-    return (struct nearest){.typed = typed, .distance = most * STEP + 1};
+    return (struct nearest){.typed = typed, .distance = most * STEP + 2};
 }
 
 void
