@@ -20,6 +20,8 @@ with open(folder + "/state", "rb") as file:
     lines = set(file)
 removed, added, open_batch = set(), set(), False
 for line in sys.stdin.buffer:
+    if not line.endswith(b"\n"): # the follower was killed in the middle of it
+        break
     if line.startswith(b"# begin "):
         assert not open_batch
         removed, added, open_batch = set(), set(), True

@@ -170,7 +170,7 @@ while read -r label command; do
         reason:) reason=${command%% (*} ;;
         again:)
             code=0
-            timeout 120 bash -c "$command" >"$work/again" 2>&1 || code=$?
+            timeout 600 bash -c "$command" >"$work/again" 2>&1 || code=$?
             repeated=$((repeated + 1))
             if [[ $command == *' kick '* ]]; then
                 [[ $code -eq 0 ]] || fail "$command: exit $code, $(cat "$work/again")"

@@ -45,8 +45,11 @@ asking=$!
 stands_by() { [[ -n $(pgrep -P "$(pgrep -P $asking | head -n 1)" 2>/dev/null) ]]; }
 for _ in $(seq "$patience"); do stands_by && break; sleep 0.02; done
 for l in "$dir"/run/{queue,metastore,index.1}.lock; do
-    flock -n "$l" true || sleep 0.1 # it looks for a moment
-    flock -n "$l" true || fail "a command started processes in a directory at rest"
+    for _ in $(seq 100); do # it looks for a moment
+        flock -n "$l" true && continue 2
+        sleep 0.1
+    done
+    fail "a command started processes in a directory at rest"
 done
 exec 8>&-
 wait $asking || fail "a command that came while the directory was at rest: $(cat "$work/stats")"

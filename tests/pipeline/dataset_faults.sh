@@ -92,6 +92,7 @@ site moving.example 'break /all.nt 100000 1
 slow /all.nt 400000
 ' all.nt
 triples moving.example 1 "$count" old >"$hosts/moving.example/all.nt"
+triples moving.example 1 "$count" new >"$work/new.nt"
 echo http://moving.example/ >"$work/seeds"
 : >"$web_log"
 run "$work/moving" --set fetch.retry=1500ms &
@@ -101,7 +102,7 @@ for _ in $(seq "$patience"); do
     sleep 0.05
 done
 document moving.example 7 new
-triples moving.example 1 "$count" new >"$work/new.nt" && mv "$work/new.nt" "$hosts/moving.example/all.nt"
+mv "$work/new.nt" "$hosts/moving.example/all.nt"
 wait $running || fail "crawl of what moves"
 # Its sample was fetched before: either both are new, or the dumps are given up and documents crawled.
 [[ $(gets moving.example /all.nt | awk -F'\t' '$5 == 200' | wc -l) -ge 2 ]] || fail "two versions in one file"
@@ -128,13 +129,13 @@ echo "downloads: ${#faulty[@]} kinds of faults, $kills kills, $sent bytes for $s
 # ---- a download that a power failure ends ----
 
 # Of what was not synced the file may have the size and other bytes; another boot is noted in the head.
-site power.example 'slow /all.nt 200000
+site power.example 'slow /all.nt 100000
 ' all.nt
 triples power.example 1 "$count" >"$hosts/power.example/all.nt"
 echo http://power.example/ >"$work/seeds"
 run "$work/power" 2>/dev/null &
 running=$!
-for _ in $(seq 400); do
+for _ in $(seq "$patience"); do
     n=$(stat -c %s "$work"/power/dumps/*.part 2>/dev/null) || n=0
     [[ ${n:-0} -ge 60000 ]] && break
     sleep 0.02

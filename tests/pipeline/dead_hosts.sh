@@ -73,18 +73,19 @@ class Names(asyncio.DatagramProtocol):
 async def main():
     global port
     while True: # a port that is free at all addresses
-        probe = [socket.create_server(("127.5.0.1", 0))]
-        port = probe[0].getsockname()[1]
+        sockets = {1: socket.create_server(("127.5.0.1", 0))}
+        port = sockets[1].getsockname()[1]
         try:
-            probe += [socket.create_server((f"127.5.0.{n}", port)) for n in (2, 3, 4, 5)]
+            for n in (2, 3, 4, 5):
+                sockets[n] = socket.socket()
+                sockets[n].bind((f"127.5.0.{n}", port)) # where nobody listens a connection is refused
             break
         except OSError:
-            [one.close() for one in probe]
-    for one in probe:
-        one.close()
+            for one in sockets.values():
+                one.close()
     for n in (1, 3, 5):
-        await asyncio.start_server(serve, f"127.5.0.{n}", port, backlog=512)
-    tls = await asyncio.start_server(slam, "127.5.0.4", port)
+        await asyncio.start_server(serve, sock=sockets[n], backlog=512)
+    tls = await asyncio.start_server(slam, sock=sockets[4].dup())
     transport, _ = await asyncio.get_running_loop().create_datagram_endpoint(Names, local_addr=("127.5.0.1", 0))
     with open(work + "/ports.new", "w") as file:
         file.write(f"{port} {transport.get_extra_info('sockname')[1]}\n")
@@ -94,8 +95,8 @@ async def main():
     tls.close()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(work + "/ca.pem", work + "/key.pem")
-    await asyncio.start_server(serve, "127.5.0.4", port, ssl=context)
-    await asyncio.start_server(serve, "127.5.0.2", port)
+    await asyncio.start_server(serve, sock=sockets[4], ssl=context)
+    await asyncio.start_server(serve, sock=sockets[2])
     await asyncio.Event().wait()
 
 asyncio.run(main())

@@ -127,9 +127,15 @@ quadrille verify --dir "$work/dumps" >"$work/out" || fail "verify: $(cat "$work/
 # ---- manners: one connection at a time, and a rest between ----
 
 politely() { # log, seconds
-    awk -F'\t' -v least="$2" '
-        !($2 in first) { first[$2] = $1; if (open) { print "two at a time: " $0; exit } if (ended && $1 - ended < least) { print "after " $1 - ended " s: " $0; exit } }
-        { open = $4 != "end" } $4 == "end" { ended = $1 }' "$1"
+    # By the times at which commands came, of which the client awaits the replies: that it has left may be noted late.
+    # It rests from the end of a transfer on, and says QUIT meanwhile.
+    LC_ALL=C sort -s -n -k 1,1 "$1" | awk -F'\t' -v least="$2" '
+        $4 == "end" { next }
+        $2 != number {
+            if ($2 in seen) { print "two at a time: " $0; exit }
+            if (told && $1 - told < least) { print "after " $1 - told " s: " $0; exit }
+        }
+        { number = $2; seen[$2] } $4 != "QUIT" { told = $1 }'
 }
 [[ -z $(politely "$ftp_log" 0) ]] || fail "$(politely "$ftp_log" 0)"
 : >"$ftp_log"

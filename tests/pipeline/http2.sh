@@ -40,7 +40,7 @@ http {
 }
 C
 started=no
-for _ in 1 2 3 4 5; do # two ports that are free; another may take them meanwhile
+for _ in $(seq 20); do # two ports that are free; another may take them meanwhile
     read -r plain secure < <(for _ in 1 2; do echo $((20000 + RANDOM % 20000)); done | xargs)
     sed "s/PLAIN/$plain/; s/SECURE/$secure/" "$work/web/nginx.conf" >"$work/web/now.conf"
     nginx -c "$work/web/now.conf" 2>"$work/nginx.log" && started=yes && break
@@ -54,10 +54,13 @@ run() { # name, URI, further settings
     : >"$work/web/log"
     "$bin/quadrille" crawl --dir "$work/$1" --quiet "${settings[@]}" "${@:3}" "$2" >"$work/$1.out" 2>&1 ||
         fail "$1: $(cat "$work/$1.out")"
-    sleep 0.1
 }
 check() { # what, protocol
     local requests connections
+    for _ in $(seq "$patience"); do # nginx notes an answer after it
+        (($(wc -l <"$work/web/log") >= 43)) && break
+        sleep 0.05
+    done
     requests=$(grep -c "^$2 " "$work/web/log")
     connections=$(cut -d' ' -f2 "$work/web/log" | sort -u | wc -l)
     [[ $requests -eq 43 && $(wc -l <"$work/web/log") -eq 43 ]] || fail "$1: $(cat "$work/web/log")"

@@ -15,6 +15,8 @@ if [[ -z $scratch ]]; then
 fi
 work=$(mktemp -d "$scratch/quadrille-$(basename "$0" .sh).XXXXXX")
 patience=2400 # how often a condition is looked for before a test gives up: minutes, which only end what hangs
+# The first three numbers of loopback addresses that no other test has, for who needs ports that he knows before.
+loopback=127.$((64 + $$ / 256 % 64)).$(($$ % 256))
 web_pid=
 web_stop=() # a command that ends a web that is not ours
 
@@ -103,7 +105,7 @@ kill_downloads() { # data directory, bytes...
 # Waits until processes are idle: a tenth of a processor at most, for half a second.
 await_rest() { # command that prints their processor time in ticks
     local before
-    for _ in $(seq 240); do
+    for _ in $(seq 1200); do
         before=$("$1")
         sleep 0.5
         (($("$1") - before <= 5)) && return

@@ -106,7 +106,7 @@ done
 quadrille add --dir "$work/crawl" --again $(printf 'http://data.example/%s.nt ' "${again[@]}") ||
     fail 'add --again'
 asked=$(wc -l <"$web_log")
-timeout 120 "$bin/quadrille" crawl --dir "$work/crawl" --seeds "$work/seeds" --quiet "${settings[@]}" \
+timeout 600 "$bin/quadrille" crawl --dir "$work/crawl" --seeds "$work/seeds" --quiet "${settings[@]}" \
     "${recrawling[@]}" --set recrawl.enabled=yes --set recrawl.least=1h --set recrawl.most=1h \
     >"$work/out" || fail "the crawl does not end: $(cat "$work/out")"
 echo "requests of a crawl that ends: $(($(wc -l <"$web_log") - asked))"

@@ -86,7 +86,7 @@ echo http://recipes.example/2026/menu.html >"$work/seeds"
 settings=(--set scope.hosts=recipes.example
     --set "fetch.connect_to=vocab.example:80:127.0.0.1:1,127.0.0.1:$web_port")
 begin=$SECONDS
-timeout 120 "$bin/quadrille" crawl --dir "$work/dead" --seeds "$work/seeds" --quiet \
+timeout 600 "$bin/quadrille" crawl --dir "$work/dead" --seeds "$work/seeds" --quiet \
     --set fetch.allow_address=127.0.0.0/8 --set fetch.delay=0 --set processes.web=0 \
     "${settings[@]}" --set fetch.retry=8 --set fetch.attempts=2 --set transform.wait=3 >"$work/dead.out" 2>&1 ||
     fail "the crawl does not end: $(cat "$work/dead.out")"

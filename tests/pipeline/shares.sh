@@ -15,11 +15,10 @@ end_machines() {
 }
 trap end_machines EXIT
 
-ports=$((20000 + 97 * ($$ % 110))) # of one machine 256; those of other runs are others
 run_machine() { # name, number of loopback address, further arguments
-    local name=$1 host=127.0.0.$2
+    local name=$1 address=$loopback.$2:20000
     shift 2
-    "$bin/quadrille" cluster run --root "$ROOT" --machine "$name" --address "$host:$ports" "$@" \
+    "$bin/quadrille" cluster run --root "$ROOT" --machine "$name" --address "$address" "$@" \
         2>>"$work/$name.out" &
     machine[$name]=$!
     disown

@@ -36,7 +36,7 @@ dump_and_verify "$work/one" "$work/one.nq"
 cluster init --shares 3 --lease 2 >/dev/null || fail "cluster init"
 mapfile -t web < <(web_settings | grep -v '^--set$')
 printf '%s\n' "${web[@]}" >>"$ROOT/quadrille.conf"
-"$bin/quadrille" cluster run --root "$ROOT" --machine alpha --address "127.0.0.9:$((20000 + 97 * ($$ % 110)))" --shares 0,2 \
+"$bin/quadrille" cluster run --root "$ROOT" --machine alpha --address "$loopback.1:20000" --shares 0,2 \
     2>>"$work/alpha.out" &
 machine=$!
 disown

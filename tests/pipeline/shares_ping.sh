@@ -24,7 +24,7 @@ await() { # what, condition
     fail "in vain waited for: $what"
 }
 run_machine() { # name, share
-    "$bin/quadrille" cluster run --root "$ROOT" --machine "$1" --address "127.0.0.1$2:$((20000 + 97 * ($$ % 110)))" --shares "$2" \
+    "$bin/quadrille" cluster run --root "$ROOT" --machine "$1" --address "$loopback.1$2:20000" --shares "$2" \
         2>>"$work/$1.out" &
     machine[$1]=$!
     disown

@@ -37,7 +37,7 @@ tree() { # process: it and all under it, the lowest first
 }
 refused() { # words of the reason, arguments of `cluster`
     local code=0
-    timeout 20 "$bin/quadrille" cluster "${@:2}" --root "$ROOT" >"$work/refused" 2>&1 || code=$?
+    timeout 300 "$bin/quadrille" cluster "${@:2}" --root "$ROOT" >"$work/refused" 2>&1 || code=$?
     [[ $code -ne 0 && $code -ne 124 ]] && grep -q -- "$1" "$work/refused" || fail "not refused with '$1': $code, $(cat "$work/refused")"
 }
 
@@ -54,7 +54,7 @@ refused 'not detect or transform' run --machine beta --stages detect,fetch
 refused 'runs no share' run --machine beta --stages detect --shares 1
 
 # The share's own machine leaves both stages to others.
-run_machine alpha --address "127.0.0.11:$((20000 + 97 * ($$ % 110)))" --set processes.detect=0 --set processes.transform=0
+run_machine alpha --address "$loopback.1:20000" --set processes.detect=0 --set processes.transform=0
 "$bin/quadrille" crawl --dir "$ROOT" --seeds "$work/seeds" --quiet >"$work/crawl.out" 2>&1 &
 crawl=$!
 waits_for_helpers() { # in both shares

@@ -7,7 +7,7 @@ silent=40 good=40 pages=30
 cat >"$work/server.py" <<'P'
 """Addresses 127.1.0.N are silent; 127.2.0.N answer; 127.3.0.1 does so for robots.txt and its root, which links to
 many pages, and is silent then. Silent connections are closed when all good pages and a silent one of these were asked for, or after
-a minute.
+ten minutes.
 The log has a line for each event: what, address, path."""
 import asyncio, socket, sys
 
@@ -75,7 +75,7 @@ async def main():
     import os
     os.rename(sys.argv[5] + ".new", sys.argv[5])
     try:
-        await asyncio.wait_for(over.wait(), 60)
+        await asyncio.wait_for(over.wait(), 600)
     except asyncio.TimeoutError:
         over.set()
     await asyncio.Event().wait()
@@ -97,7 +97,7 @@ port=$(cat "$work/port") || fail "the server does not start: $(cat "$work/web.ou
 while read -r _ host; do echo "http://$host:$port/"; done <"$work/hosts" >"$work/seeds"
 "$bin/quadrille" crawl --dir "$work/crawl" --seeds "$work/seeds" --quiet --set "fetch.hosts_file=$work/hosts" \
     --set fetch.allow_address=127.0.0.0/8 --set fetch.delay=0 --set fetch.window=8 --set fetch.attempts=1 \
-    --set fetch.patience=120 --set fetch.backoff=0 --set processes.web=0 \
+    --set fetch.patience=900 --set fetch.backoff=0 --set processes.web=0 \
     --set queue.host_failures=1 --set queue.host_patience=0 >"$work/out" 2>&1 ||
     fail "crawl: $(cat "$work/out")"
 asked=$(awk '$1 == "closed" { exit } $1 == "asked" && $2 ~ /^127\.2\./ && $3 == "/"' "$work/log" | sort -u | wc -l)

@@ -32,7 +32,7 @@ for name in words lanes log; do copy $name; done
 
 # ---- a node that only answers, while the rest of this is done ----
 
-quadrille up --dir "$dir" --background --only index,web --set stage.watchdog=2 \
+quadrille up --dir "$dir" --background --only index,web --set stage.watchdog=5 \
     --set web.listen=127.0.0.1:0
 answers() { prints One quadrille query --dir "$dir" --format csv 'SELECT ?t { ?s <http://purl.org/dc/terms/title> ?t }'; }
 answers || fail "the index does not answer"
@@ -72,7 +72,7 @@ quadrille down --dir "$work/full"
 
 # ---- no standstill ----
 
-while ((EPOCHSECONDS - answered < 4)); do sleep 0.1; done # twice the watchdog's time without a question
+while ((EPOCHSECONDS - answered < 11)); do sleep 0.1; done # twice the watchdog's time without a question
 [[ $(cat "$dir/run/index.1.lock") == "$process" ]] || fail "the watchdog ended an index that only waits"
 answers || fail "the index does not answer any more"
 quadrille down --dir "$dir"

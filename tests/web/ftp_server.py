@@ -20,7 +20,7 @@ and me:secret. ROOT/.faults is read at every command; its lines, where PATH * is
                             ever), binary
   foreign *                 EPSV is not known, PASV names 127.0.0.2
 
-The log has a line for each command, parted by tabs: time, number of the connection, user, verb,
+The log has a line for each command, parted by tabs: time at which it came, number of the connection, user, verb,
 argument, reply, bytes sent, offset; and for the end of each connection one with the verb "end"."""
 import os
 import socket
@@ -61,14 +61,14 @@ def fault(path, name, verb=None):
 
 class Handler(socketserver.BaseRequestHandler):
     def setup(self):
-        self.number = count("connection")
+        self.number, self.at = count("connection"), time.time()
         self.user, self.known, self.folder = "-", False, "/"
         self.offset, self.listener, self.protected = 0, None, False
         self.replied, self.asked = 0, "*"
 
     def note(self, verb, argument="", sent=0):
         log.write("\t".join([
-            "%.3f" % time.time(), str(self.number), self.user, verb, argument, str(self.replied),
+            "%.3f" % self.at, str(self.number), self.user, verb, argument, str(self.replied),
             str(sent), str(self.offset)]) + "\n")
 
     def say(self, code, text="so"):
@@ -99,6 +99,7 @@ class Handler(socketserver.BaseRequestHandler):
                 line = lines.readline(10000)
                 if not line:
                     break
+                self.at = time.time()
                 verb, _, argument = line.decode("utf-8", "replace").strip("\r\n").partition(" ")
                 if not self.command(verb.upper(), argument):
                     break

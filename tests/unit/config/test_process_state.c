@@ -111,7 +111,7 @@ end(pid_t pid, int number)
 static void
 read_until(const char *name, enum process_phase phase, struct process_state *found)
 {
-    for (int i = 0; i < 2000; i++) {
+    for (int i = 0; i < 24000; i++) {
         if (process_state_read(folder, name, found) && found->phase == phase) {
             return;
         }
@@ -127,7 +127,7 @@ tells_who_waits_and_whether_he_lives(void **state)
     (void)state;
     assert_false(process_state_read(folder, "metastore", &found));
     const pid_t pid = run(wait_and_stay);
-    for (int i = 0; i < 2000; i++) { /* both waits are said one after the other */
+    for (int i = 0; i < 24000; i++) { /* both waits are said one after the other */
         read_until("metastore", PROCESS_WAITING, &found);
         if (strcmp(found.why.text, "the first") == 0) {
             break;

@@ -12,6 +12,7 @@
 #include "index/serve/publisher.h"
 #include "tests/unit/index/index_change_log.h"
 #include "tests/unit/index/index_mirror.h"
+#include "tests/unit/own_address.h"
 #include "tests/unit/scratch.h"
 
 enum { DOCUMENTS = 30, CACHE = 4 << 20, TEXT = MIRROR_MAXIMUM };
@@ -417,7 +418,7 @@ positions_are_read_as_written(void **state)
 static void *
 subscribe(void *context, const char *endpoint, const char *topic, const struct rpc_keys *keys)
 {
-    const int wait = 5000;
+    const int wait = 120000;
     void *socket = zmq_socket(context, ZMQ_SUB);
     assert_non_null(socket);
     assert_int_equal(zmq_setsockopt(socket, ZMQ_RCVTIMEO, &wait, sizeof(wait)), 0);
@@ -475,18 +476,19 @@ receive_batch(void *socket, const char *topic_prefix, char position[64], struct 
     return count;
 }
 
-/* One that nobody listens on now. */
-static void
-free_endpoint(char *endpoint, size_t size)
+static bool
+has_come(void *socket)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t length = sizeof(address);
-    const int listener = socket(AF_INET, SOCK_STREAM, 0);
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &length), 0);
-    close(listener);
-    snprintf(endpoint, size, "tcp://127.0.0.1:%u", ntohs(address.sin_port));
+    zmq_pollitem_t item = {.socket = socket, .events = ZMQ_POLLIN};
+    return zmq_poll(&item, 1, 50) > 0;
+}
+
+/* The number in "PARTITION:BATCH.HISTORY"; 0 in "". */
+static uint64_t
+batch_of(const char *position)
+{
+    const char *batch = strchr(position, ':');
+    return batch != NULL ? strtoull(batch + 1, NULL, 10) : 0;
 }
 
 static void
@@ -498,8 +500,9 @@ subscribers_get_all_batches(void **state)
     struct buf text, lines;
     char endpoint[128], public_key[RPC_KEY_SIZE], secret_key[RPC_KEY_SIZE];
     char position[2][64] = {"", ""};
-    char tcp[64];
-    free_endpoint(tcp, sizeof(tcp));
+    char address[OWN_ADDRESS_SIZE], tcp[64];
+    own_address(address);
+    snprintf(tcp, sizeof(tcp), "tcp://%s", address);
     buf_init(&text, TEXT);
     buf_init(&lines, TEXT);
     must(rpc_keys_make(public_key, secret_key, &why), &why);
@@ -510,11 +513,26 @@ subscribers_get_all_batches(void **state)
     must(publisher_start(&publisher, partition, 3, endpoints, &keys, &why), &why);
     void *context = zmq_ctx_new();
     void *sockets[] = {subscribe(context, endpoint, "", NULL), subscribe(context, tcp, "", &keys)};
-    usleep(300000); /* subscriptions take their way */
     struct change_position before, after;
-    for (uint64_t generation = 1; generation <= 3; generation++) {
+    uint64_t generation = 1;
+    while (!has_come(sockets[0]) || !has_come(sockets[1])) { /* subscriptions take their way */
+        put_batch(generation++, DOCUMENTS, 20);
+        publisher_wake(publisher);
+    }
+    put_batch(generation++, DOCUMENTS, 20); /* which both get */
+    publisher_wake(publisher);
+    partition_position(partition, &after, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        while (batch_of(position[i]) != after.batch) {
+            buf_reset(&text);
+            (void)receive_batch(sockets[i], "", position[i], &text);
+        }
+    }
+    const uint64_t first = generation;
+    for (; generation < first + 3; generation++) {
         partition_position(partition, &before, NULL);
-        put_batch(generation, generation == 2 ? 0 : DOCUMENTS, generation == 3 ? 900 : 20);
+        put_batch(generation, generation == first + 1 ? 0 : DOCUMENTS,
+                  generation == first + 2 ? 900 : 20);
         partition_position(partition, &after, NULL);
         if (after.batch == before.batch) {
             continue; /* without documents there is no batch */

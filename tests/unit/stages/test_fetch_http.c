@@ -40,6 +40,15 @@ say_repeatedly(int peer, const char *text, unsigned pause_ms)
     }
 }
 
+/* Says nothing until the other side has given up. */
+static void
+await_end(int peer)
+{
+    char byte;
+    while (recv(peer, &byte, 1, 0) > 0) {
+    }
+}
+
 /* Many lines at once: a limit is reached long before the time that a transfer may take. */
 static void
 say_lines_without_end(int peer, const char *line)
@@ -75,10 +84,9 @@ answer(int peer, const char *path, const char *request)
         say_repeatedly(peer, kilobyte, 20);
     } else if (strcmp(path, "/stalls") == 0) {
         say(peer, "HTTP/1.1 200 OK\r\n\r\nhalf");
-        usleep(5000000);
+        await_end(peer);
     } else if (strcmp(path, "/silent") == 0) {
-        say_repeatedly(peer, "", 5000);
-        usleep(5000000);
+        await_end(peer);
     } else if (strcmp(path, "/header") == 0) {
         say(peer, "HTTP/1.1 200 OK\r\n");
         say_lines_without_end(peer, "X-Endless: yes yes yes yes yes yes yes yes yes\r\n");
@@ -187,8 +195,9 @@ get(struct client *client, const char *path, struct fetch_request request)
     run(client);
 }
 
-static const char *const allowed[] = {"fetch.allow_address=127.0.0.0/8", "fetch.timeout=1",
+static const char *const allowed[] = {"fetch.allow_address=127.0.0.0/8", "fetch.timeout=60",
                                       "fetch.size=64K", "fetch.user_agent=tester/1", NULL};
+static const char *const hasty[] = {"fetch.allow_address=127.0.0.0/8", "fetch.timeout=1", NULL};
 
 #define assert_text(buf, text) assert_string_equal((buf).data != NULL ? (buf).data : "", text)
 
@@ -348,7 +357,7 @@ an_endless_body_ends_at_the_limit(void **state)
 static void
 a_slow_body_ends_in_time(void **state)
 {
-    struct client *client = open_client(allowed);
+    struct client *client = open_client(hasty);
     (void)state;
     get(client, "/slow", (struct fetch_request){.size = 1 << 20});
     assert_int_equal(client->end, FETCH_CUT_TIME);
@@ -385,8 +394,8 @@ a_silent_transfer_can_be_given_up(void **state)
     assert_int_equal(client->waiting, 0);
     assert_int_equal(client->end, FETCH_FAILED);
     assert_string_equal(client->problem, "nothing came");
-    get(client, "/slow", (struct fetch_request){.size = 1 << 20});
-    assert_int_equal(client->end, FETCH_CUT_TIME);
+    get(client, "/ok", (struct fetch_request){0});
+    assert_int_equal(client->end, FETCH_ANSWERED);
     close_client(client);
 }
 
