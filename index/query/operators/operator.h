@@ -171,6 +171,14 @@ void scan_set_filter(struct operator* scan, const struct key_filter *filter, uin
 bool scan_can_narrow(const struct operator* operator, uint32_t slot);
 /* From now on, until a reset; what it may leave out already stays so. */
 void scan_narrow(struct operator* scan, const struct id_range *objects);
+/* For such a scan: what is asked once for each object that it comes to, of which the rows are left
+ * out when it is set to true; they are neither remembered nor made. Kept until the scan is closed;
+ * the context stays the caller's. */
+struct scan_sieve {
+    enum status (*leaves_out)(void *context, oid object, bool *out, struct reason *why);
+    void *context;
+};
+void scan_set_sieve(struct operator* scan, const struct scan_sieve *sieve);
 /* For such a scan: an object of the span behind which, with it, at least `most` others that are
  * different stand; NONE: none was found. */
 enum status scan_last_objects(const struct operator* scan, const struct oid_span *span,

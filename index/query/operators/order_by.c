@@ -7,7 +7,8 @@
  * not decide. Rows equal in all keys keep the order in which they came.
  *
  * Of a scan in the order of the first key's identifiers, what is certainly behind the rows wanted
- * so far is not read; where the last values are wanted, the scan begins near them.
+ * so far is not read, or left out by the scan when it comes to an object that is; where the last
+ * values are wanted, the scan begins near them.
  *
  *   sequence | row | keys | text, language and datatype of each key's term
  */
@@ -39,6 +40,7 @@ struct order {
     size_t room; /* words of record */
     bool opened, done;
     bool narrows, searched; /* what of it the input leaves out; the last values were looked for */
+    oid *lone;              /* where the input leaves out: a row with nothing but the first key */
     oid behind;             /* a first key that is behind those wanted, whatever comes */
     struct sort_key completed; /* the LATER key that was looked at last */
 };
@@ -318,6 +320,28 @@ add(struct order *order, const oid *row, uint64_t sequence, struct reason *why)
     return STATUS_OK;
 }
 
+/* Tells the scan below of an object, which is the first key, whether its rows are certainly behind
+ * those wanted so far. */
+static enum status
+leaves_out(void *context, oid object, bool *out, struct reason *why)
+{
+    struct order *order = context;
+    struct run *run = order->operator.run;
+    const uint64_t *bound = sorter_bound(&order->sorter);
+    size_t words = 1 + run->width + order->count * KEY_WORDS;
+    *out = false;
+    if (!bound) {
+        return STATUS_OK;
+    }
+    TRY(make_room(order, words, why));
+    order->lone[order->keys[0].expression->number] = object;
+    evaluation_next_row(&run->evaluation);
+    TRY(put_key(order, 0, order->lone, &words, why));
+    const int compared = compare_keys(order, order->record, bound, 0);
+    *out = order->keys[0].descending ? compared < 0 : compared > 0;
+    return evaluation_check(&run->evaluation, why);
+}
+
 static enum status
 gather(struct order *order, struct reason *why)
 {
@@ -398,6 +422,15 @@ struct operator* order_new(struct run *run, struct operator* input, const struct
         order->narrows = most < UINT64_MAX && count > 0 &&
                          keys[0].expression->kind == EXPRESSION_VARIABLE &&
                          scan_can_narrow(input, keys[0].expression->number);
+        order->lone =
+            order->narrows ? arena_zero(&run->arena, run->width * sizeof *order->lone) : NULL;
+        if (order->narrows && !order->lone) {
+            return NULL;
+        }
+        if (order->narrows) {
+            const struct scan_sieve sieve = {leaves_out, order};
+            scan_set_sieve(input, &sieve);
+        }
     }
     return (struct operator*)order;
 }

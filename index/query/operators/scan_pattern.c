@@ -39,6 +39,9 @@ struct scan {
     const struct key_filter *filter; /* of a join above, on subjects or else objects; or NULL */
     bool filters_subjects;
     struct id_range objects; /* that may be left out: the specification's, or fewer */
+    struct scan_sieve sieve; /* its function may be NULL */
+    oid sieved;              /* the object that it was asked of last, and what it said */
+    bool leaves_out;
 };
 
 static void
@@ -185,11 +188,30 @@ passes(struct scan *scan, const struct quad_oids *quad, const struct quad_oids *
     return STATUS_OK;
 }
 
+/* Leaves out the quads whose objects the sieve does not want. */
+static enum status
+sieve_objects(struct scan *scan, struct reason *why)
+{
+    size_t kept = scan->quad;
+    for (size_t i = scan->quad; i < scan->quad_count; i++) {
+        const struct quad_oids quad = scan->quads[i];
+        if (quad.object != scan->sieved) {
+            TRY(scan->sieve.leaves_out(scan->sieve.context, quad.object, &scan->leaves_out, why));
+            scan->sieved = quad.object;
+        }
+        scan->quads[kept] = quad;
+        kept += !scan->leaves_out;
+    }
+    scan->quad_count = kept;
+    return STATUS_OK;
+}
+
 /* Leaves those of the quads that make rows. */
 static enum status
 sift(struct scan *scan, struct reason *why)
 {
     size_t kept = 0;
+    TRY(scan->sieve.leaves_out ? sieve_objects(scan, why) : STATUS_OK);
     for (size_t i = scan->quad; i < scan->quad_count; i++) {
         const struct quad_oids quad = scan->quads[i];
         bool good;
@@ -423,6 +445,7 @@ static void scan_reset(struct operator* operator)
     scan->input = NULL;
     scan->at = scan->graph = 0;
     scan->objects = scan->spec.objects;
+    scan->sieved = OID_NONE;
 }
 
 static void scan_close(struct operator* operator)
@@ -524,6 +547,12 @@ scan_narrow(struct operator* operator, const struct id_range * objects)
         kept->low = kept->low > objects->low ? kept->low : objects->low;
         kept->high = kept->high < objects->high ? kept->high : objects->high;
     }
+}
+
+void
+scan_set_sieve(struct operator* operator, const struct scan_sieve * sieve)
+{
+    ((struct scan *)operator)->sieve = *sieve;
 }
 
 enum status
