@@ -90,30 +90,43 @@ link_row(struct row_table *table, size_t at, uint64_t hash)
 }
 
 static size_t
-next_room(const struct row_table *table)
+room_for(const struct row_table *table, size_t rows)
 {
     enum { FIRST = 64 };
-    return table->room ? table->room * 2 : FIRST;
+    size_t room = table->room ? table->room : FIRST;
+    while (room < rows) {
+        room *= 2;
+    }
+    return room;
+}
+
+size_t
+row_table_growth_to(const struct row_table *table, size_t rows)
+{
+    const size_t room = room_for(table, rows);
+    return rows <= table->room ? 0
+                               : (room - table->room) * row_size(table) +
+                                     (2 * room - table->places) * sizeof *table->table;
 }
 
 size_t
 row_table_growth(const struct row_table *table)
 {
-    const size_t room = next_room(table);
-    return table->count < table->room ? 0
-                                      : (room - table->room) * row_size(table) +
-                                            (2 * room - table->places) * sizeof *table->table;
+    return row_table_growth_to(table, table->count + 1);
 }
 
-static enum status
-grow(struct row_table *table, struct reason *why)
+enum status
+row_table_reserve(struct row_table *table, size_t rows, struct reason *why)
 {
-    const size_t room = next_room(table);
+    const size_t room = room_for(table, rows);
+    if (rows <= table->room) {
+        return STATUS_OK;
+    }
     if (room >= UINT32_MAX) {
         return status_fail(why, STATUS_LIMIT, "the query holds too many rows (%s)", table->what);
     }
     const size_t places = room * 2;
-    TRY(memory_take(table->account, row_table_growth(table), table->what, why));
+    TRY(memory_take(table->account, row_table_growth_to(table, rows), table->what, why));
     table->rows =
         memory_resize(table->rows, room * (table->width ? table->width : 1), sizeof *table->rows);
     table->chain = memory_resize(table->chain, room, sizeof *table->chain);
@@ -130,9 +143,7 @@ grow(struct row_table *table, struct reason *why)
 static enum status
 add_hashed(struct row_table *table, const oid *row, uint64_t hash, struct reason *why)
 {
-    if (table->count == table->room) {
-        TRY(grow(table, why));
-    }
+    TRY(row_table_reserve(table, table->count + 1, why));
     if (table->width) {
         memcpy(table->rows + table->count * table->width, row, table->width * sizeof *row);
     }
@@ -159,18 +170,19 @@ first_equal(const struct row_table *table, const oid *keys, uint32_t link)
     return SIZE_MAX;
 }
 
+/* The first row that may be equal + 1, or 0. */
+static inline uint32_t
+first_link(const struct row_table *table, uint64_t hash)
+{
+    const uint64_t place = table->table[hash & (table->places - 1)];
+    const uint32_t newest = (uint32_t)place;
+    return newest && (place ^ hash) >> 32 ? table->chain[newest - 1] : newest;
+}
+
 static inline size_t
 find_hashed(const struct row_table *table, const oid *keys, uint64_t hash)
 {
-    if (!table->places) {
-        return SIZE_MAX;
-    }
-    const uint64_t place = table->table[hash & (table->places - 1)];
-    const uint32_t newest = (uint32_t)place;
-    if (newest == 0) {
-        return SIZE_MAX;
-    }
-    return first_equal(table, keys, (place ^ hash) >> 32 ? table->chain[newest - 1] : newest);
+    return table->places ? first_equal(table, keys, first_link(table, hash)) : SIZE_MAX;
 }
 
 enum status
@@ -190,6 +202,26 @@ size_t
 row_table_find(const struct row_table *table, const oid *keys)
 {
     return find_hashed(table, keys, hash_keys(table, keys));
+}
+
+void
+row_table_find_many(const struct row_table *table, const oid *keys, size_t stride, size_t count,
+                    size_t found[ROW_TABLE_MANY])
+{
+    uint64_t hashes[ROW_TABLE_MANY];
+    uint32_t links[ROW_TABLE_MANY] = {0};
+    for (size_t i = 0; i < count && table->places; i++) {
+        const uint64_t hash = hash_mix(0, keys[i * stride]);
+        hashes[i] = hash ^ hash >> 32;
+        __builtin_prefetch(&table->table[hashes[i] & (table->places - 1)]);
+    }
+    for (size_t i = 0; i < count && table->places; i++) {
+        links[i] = first_link(table, hashes[i]);
+        __builtin_prefetch(row_table_row(table, links[i] ? links[i] - 1 : 0));
+    }
+    for (size_t i = 0; i < count; i++) {
+        found[i] = first_equal(table, &keys[i * stride], links[i]);
+    }
 }
 
 size_t

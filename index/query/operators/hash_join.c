@@ -6,6 +6,8 @@
 #include "index/query/operators/operator.h"
 
 /* A stored row holds the keys, then the other columns that may be bound. */
+_Static_assert((int)ROW_TABLE_MANY >= (int)BATCH_ROWS,
+               "the rows of a batch are looked up together");
 struct hash_join {
     struct operator operator;
     struct hash_spec spec;
@@ -137,6 +139,19 @@ set_filter(struct hash_join *join, struct reason *why)
     return STATUS_OK;
 }
 
+/* Makes room for about as many rows as are expected, if that is not much. */
+static enum status
+reserve(struct hash_join *join, struct reason *why)
+{
+    enum { LEAST = 256, MOST = 32768 };
+    const double expected = join->operator.only->estimate;
+    const size_t rows = expected < MOST ? (size_t)expected : MOST;
+    const size_t bytes = row_table_growth_to(&join->table, rows);
+    return rows >= LEAST && bytes && spill_may_take(&join->operator.run->spill, bytes)
+               ? row_table_reserve(&join->table, rows, why)
+               : STATUS_OK;
+}
+
 static enum status
 build(struct hash_join *join, struct reason *why)
 {
@@ -144,6 +159,7 @@ build(struct hash_join *join, struct reason *why)
     struct batch *batch;
     forget_spilled(join);
     row_table_reset(&join->table);
+    TRY(reserve(join, why));
     operator_reset(join->operator.only);
     for (;;) {
         TRY(operator_next(join->operator.only, &batch, why));
@@ -315,25 +331,37 @@ matches_once(const struct hash_join *join)
            (counts_once(join) || join->spec.weight != NUMBER_NONE);
 }
 
+/* The matches of the input's rows. */
+static void
+find_matches(struct hash_join *join, size_t found[ROW_TABLE_MANY])
+{
+    const struct run *run = join->operator.run;
+    const struct batch *input = join->input;
+    if (join->keys == 1) {
+        row_table_find_many(&join->table, input->rows + join->slots[0], run->width, input->count,
+                            found);
+        return;
+    }
+    for (size_t i = 0; i < input->count; i++) {
+        take_columns(join, batch_row(run, input, i), join->keys);
+        found[i] = row_table_find(&join->table, join->stored);
+    }
+}
+
 /* Leaves those of the input's rows that are answers, where they are. */
 static enum status
-sift_input(const struct hash_join *join, struct reason *why)
+sift_input(struct hash_join *join, struct reason *why)
 {
     const struct run *run = join->operator.run;
     const bool multiplies = join->stored_count > join->count && !counts_once(join);
-    size_t kept = 0;
+    size_t found[ROW_TABLE_MANY], kept = 0;
+    find_matches(join, found);
     for (size_t i = 0; i < join->input->count; i++) {
         oid *row = batch_row(run, join->input, i);
-        const oid *keys = &row[join->slots[0]];
-        if (join->keys > 1) {
-            take_columns(join, row, join->keys);
-            keys = join->stored;
-        }
-        const size_t match = row_table_find(&join->table, keys);
-        const bool matched = match != SIZE_MAX;
+        const bool matched = found[i] != SIZE_MAX;
         if (matched && multiplies) {
             TRY(row_multiply(row, join->spec.weight,
-                             row_table_row(&join->table, match)[join->count], why));
+                             row_table_row(&join->table, found[i])[join->count], why));
         }
         if (keeps(join, matched) || (matched && !counts_once(join))) {
             if (kept < i) {
