@@ -16,3 +16,4 @@ UNIT_TESTS += tests/unit/query/test_query tests/unit/query/test_query_functions 
 	tests/unit/query/test_query_first tests/unit/query/test_query_plans tests/unit/query/test_result_graphs tests/unit/query/test_query_spill tests/unit/query/test_query_stops tests/unit/query/test_query_update tests/unit/query/test_query_value
 FUZZERS += fuzz_sparql
 CONFORMANCE += run_sparql
+test_query_parser_PARTS := tests/unit/query/grammar_tokens.o

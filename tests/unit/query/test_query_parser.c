@@ -1,3 +1,4 @@
+#include "tests/unit/query/grammar_tokens.h"
 #include "tests/unit/query/query_case.h"
 
 /* What is wrong, and where. */
@@ -68,6 +69,62 @@ test_forms_that_are_right(void **state)
     QUERY_CASES("", NULL, cases);
 }
 
+/* Names with all that may stand in them, and what a selection says. */
+static void
+test_selections(void **state)
+{
+    static const struct query_case cases[] = {
+        {"PREFIX : <a:> SELECT (:a\\,b\\~\\#\\%c AS ?p) {}", "?p\n<a:a,b~#%c>\n"},
+        {"PREFIX : <a:> SELECT (:\\_\\-\\.\\!\\$\\&\\'\\(\\)\\*\\+\\;\\=\\/\\?\\@ AS ?p) {}",
+         "?p\n<a:_-.!$&'()*+;=/?@>\n"},
+        {"PREFIX : <a:> SELECT (:%4a%2Fx.y:z AS ?p) {}", "?p\n<a:%4a%2Fx.y:z>\n"},
+        {"PREFIX : <a:> SELECT (:1.2 AS ?p) (: AS ?q) {}", "?p\t?q\n<a:1.2>\t<a:>\n"},
+        {"PREFIX : <a:> SELECT * { VALUES ?x { :a:b :c. } }",
+         "!line 1, column 45: expected an IRI, a literal or UNDEF, found '.'"},
+        {"PREFIX : <a:> SELECT (:%4g AS ?p) {}",
+         "!line 1, column 24: expected two hexadecimal digits after '%'"},
+        {"SELECT ?x { VALUES ?x { 1 2 3 } } LIMIT 2", "?x\n1\n2\n"},
+        {"SELECT ?x { VALUES ?x { 1 2 3 } } OFFSET 1", "?x\n2\n3\n"},
+        {"SELECT ?x { VALUES ?x { 1 2 3 } } OFFSET 1 LIMIT 1", "?x\n2\n"},
+        {"SELECT ?x { VALUES ?x { 1 2 3 } } LIMIT 0", "?x\n"},
+        {"SELECT ?x { VALUES ?x { 1 } } LIMIT 999999999999999999", "?x\n1\n"},
+        {"SELECT ?x { VALUES ?x { 1 } } LIMIT 1000000000000000000",
+         "!line 1, column 37: expected an integer, found '1000000000000000000'"},
+        {"SELECT ?x { VALUES ?x { 1 } } LIMIT 1 LIMIT 1",
+         "!line 1, column 39: expected the end of the query, found 'LIMIT'"},
+        {"SELECT ?x ?x { VALUES ?x { 1 } }", "?x\n1\n"},
+        {"SELECT (1 AS ?x) ?x {}", "?x\n1\n"},
+        {"SELECT ?x (1 AS ?x) {}", "!line 1, column 11: ?x is already in scope"},
+        {"SELECT DISTINCT ?x { VALUES (?x ?y) { (1 2) (1 3) } }", "?x\n1\n"},
+        {"SELECT REDUCED ?x { VALUES (?x ?y) { (1 2) (1 3) } }", "?x\n1\n1\n"},
+        {"SELECT * { VALUES (?b ?a) { (1 2) } }", "?b\t?a\n1\t2\n"},
+        {"SELECT * { VALUES ?x { 2 1 3 } } ORDER BY ?x", "?x\n1\n2\n3\n"},
+        {"SELECT * { VALUES ?x { 2 1 3 } } ORDER BY DESC(?x)", "?x\n3\n2\n1\n"},
+        {"SELECT * { VALUES ?x { 2 1 3 } } ORDER BY ASC(-?x)", "?x\n3\n2\n1\n"},
+        {"SELECT * { VALUES ?x { 2 1 3 } } ORDER BY (?x = 2) ABS(?x - 4)", "?x\n3\n1\n2\n"},
+        {"SELECT ?k (SUM(?v) AS ?n) { VALUES (?k ?v) { (1 2) (2 5) (1 4) } } GROUP BY ?k ORDER BY "
+         "?k",
+         "?k\t?n\n1\t6\n2\t5\n"},
+        {"SELECT ?p (COUNT(*) AS ?n) { VALUES ?k { 1 2 3 } } GROUP BY (?k > 1 AS ?p) ORDER BY ?n",
+         "?p\t?n\n\"false\"^^<http://www.w3.org/2001/XMLSchema#boolean>\t1\n"
+         "\"true\"^^<http://www.w3.org/2001/XMLSchema#boolean>\t2\n"},
+        {"SELECT (COUNT(*) AS ?n) { VALUES ?k { 1 2 3 } } GROUP BY (?k > 1) ORDER BY ?n",
+         "?n\n1\n2\n"},
+        {"SELECT (COUNT(*) AS ?n) { VALUES ?k { 1 2 3 } } GROUP BY (?k) HAVING (?k > 1) (?k < 3)",
+         "?n\n1\n"},
+        {"SELECT (COUNT(*) AS ?n) { VALUES ?k { 1 2 3 } } HAVING (COUNT(*) > 3)", "?n\n"},
+        {"SELECT ?x { { SELECT (?y AS ?x) { VALUES ?y { 1 2 } } OFFSET 1 } } VALUES ?x { 2 3 }",
+         "?x\n2\n"},
+        {"SELECT ?y { { SELECT (?y AS ?x) { VALUES ?y { 1 2 } } } }", "?y\n\n\n"},
+        {"SELECT * { { SELECT * { VALUES (?b ?a) { (1 2) } } LIMIT 1 } VALUES ?c { 3 } }",
+         "?b\t?a\t?c\n1\t2\t3\n"},
+        {"ASK { VALUES ?x { 1 } } OFFSET 1", "false\n"},
+        {"ASK { VALUES ?x { 1 } } VALUES ?x { 2 }", "false\n"},
+    };
+    (void)state;
+    QUERY_CASES("", NULL, cases);
+}
+
 /* Hostile depth and width end in a reason. */
 static void
 test_bounds(void **state)
@@ -110,6 +167,8 @@ main(void)
         cmocka_unit_test(test_errors_name_line_and_column),
         cmocka_unit_test(test_forms_that_are_right),
         cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_selections),
+        cmocka_unit_test(no_token_is_read_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
