@@ -74,3 +74,5 @@ test_turns_WRAPS := clock_monotonic_ms clock_wall_ms
 test_follower_PARTS := tests/unit/index_service/served_partitions.o
 test_follower_WRAPS := stream_next
 test_index_maintenance_WRAPS := environment_checkpoint
+UNIT_TESTS += tests/unit/index_parts/test_index_parts
+test_index_parts_PARTS := tests/unit/index_parts/posting_pieces.o tests/unit/index_parts/links_lists.o

@@ -133,19 +133,22 @@ add_query(struct links *links, struct slice text, struct reason *why)
     return status_fail(why, STATUS_BAD_INPUT, "extract query %u does not select ?uri", number + 1);
 }
 
-/* Blanks out comment lines, so that what is left are queries and the blank lines between. */
+/* What is left are queries and the blank lines between; a comment line inside of a query does not
+ * part it. */
 static void
-blank_comments(char *text)
+remove_comments(char *text)
 {
-    bool start = true;
-    bool comment = false;
-    for (char *at = text; *at != '\0'; at++) {
-        comment = comment ? *at != '\n' : start && *at == '#';
-        start = *at == '\n' || (start && isspace((unsigned char)*at));
-        if (comment) {
-            *at = ' ';
+    char *to = text;
+    for (const char *line = text; *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        const size_t whole = length + (line[length] == '\n');
+        if (line[strspn(line, " \t")] != '#') {
+            memmove(to, line, whole);
+            to += whole;
         }
+        line += whole;
     }
+    *to = '\0';
 }
 
 enum status
@@ -153,7 +156,7 @@ links_open(struct links **result, struct slice text, struct reason *why)
 {
     struct links *links = memory_zero(1, sizeof(*links));
     links->text = memory_string_n(text.at, text.length);
-    blank_comments(links->text);
+    remove_comments(links->text);
     enum status status = STATUS_OK;
     char *at = links->text;
     while (*at != '\0' && status == STATUS_OK) {

@@ -1,0 +1,12 @@
+/* Suites of test_index_parts.c. */
+#ifndef TESTS_UNIT_INDEX_PARTS_INDEX_PARTS_H
+#define TESTS_UNIT_INDEX_PARTS_INDEX_PARTS_H
+
+void words_have_classes_and_keys(void **state);
+void postings_come_back(void **state);
+void malformed_postings_are_bad(void **state);
+
+void lists_of_links_are_read(void **state);
+void links_are_found(void **state);
+
+#endif
