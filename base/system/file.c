@@ -159,9 +159,14 @@ sync_parent(const char *path)
 enum status
 file_make_folder(const char *folder, mode_t mode, struct reason *why)
 {
+    struct stat there;
     const bool made = mkdir(folder, mode) == 0;
-    if (!made && errno != EEXIST) {
+    if (!made && (errno != EEXIST || stat(folder, &there) != 0)) {
         return status_fail_errno(why, "cannot make %s", folder);
+    }
+    if (!made && !S_ISDIR(there.st_mode)) {
+        return status_fail(why, STATUS_SYSTEM, "cannot make the folder %s: a file has its name",
+                           folder);
     }
     /* Whoever made it before may not have lived to sync it. */
     if (sync_parent(folder) != 0 && made) {

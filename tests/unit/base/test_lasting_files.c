@@ -188,7 +188,21 @@ folders_are_made_once(void **state)
     assert_int_equal(file_sync_folder(path, &why), STATUS_SYSTEM);
     assert_non_null(strstr(why.text, path));
     assert_int_equal(file_make_folder(in_folder("none/folder"), 0700, &why), STATUS_SYSTEM);
+    const int file = open(path, O_CREAT | O_WRONLY, 0600);
+    assert_true(file >= 0);
+    close(file);
+    assert_int_equal(file_make_folder(path, 0700, &why), STATUS_SYSTEM);
+    assert_non_null(strstr(why.text, "a file has its name"));
+    char other[sizeof folder + 16];
+    snprintf(other, sizeof other, "%s/link", folder);
+    assert_int_equal(symlink(path, other), 0); /* to a file, to nothing, to a folder */
+    assert_int_equal(file_make_folder(other, 0700, &why), STATUS_SYSTEM);
     unlink(path);
+    assert_int_equal(file_make_folder(other, 0700, &why), STATUS_SYSTEM);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(file_make_folder(other, 0700, &why), STATUS_OK);
+    unlink(other);
+    rmdir(path);
 }
 
 static void
