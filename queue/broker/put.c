@@ -274,7 +274,7 @@ promote(struct broker *broker, const struct job *link, struct seen_entry *entry)
     broker_effect(broker, &(struct effect){.key = job.key, .kind = EFFECT_APPEARED});
 }
 
-/* Notes which domain the link is from. The job moves at the second, fourth, eighth. */
+/* Notes which domain the link is from. The job moves at the first, second, fourth, eighth. */
 static void
 count_link(struct broker *broker, const struct job *link, struct seen_entry *entry)
 {
