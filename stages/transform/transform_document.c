@@ -298,6 +298,15 @@ store(struct document_transforms *transforms, struct stage_job *job,
     finish(transforms, job, &location, outcome, answer->cpu_us);
 }
 
+/* What other nodes were asked for is cancelled when the process ends: the transforms are closed by
+ * then. */
+static void
+end_with_process(struct transforming *transforming, const struct reason *why)
+{
+    stage_release(transforming->job, 0, false, "%s", why->text);
+    drop(transforming);
+}
+
 /* ---- conversions that another node keeps ---- */
 
 static void
@@ -307,9 +316,8 @@ kept(void *context, enum status status, const struct warc_location *location,
     struct transforming *transforming = context;
     struct stage_job *job = transforming->job;
     struct document_outcome outcome;
-    if (status == STATUS_CANCELLED) { /* this process ends, and the transforms are closed */
-        stage_release(job, 0, false, "%s", why->text);
-        drop(transforming);
+    if (status == STATUS_CANCELLED) {
+        end_with_process(transforming, why);
         return;
     }
     if (status != STATUS_OK) {
@@ -372,6 +380,10 @@ static void
 gathered(void *context, enum status status, const struct reason *why)
 {
     struct transforming *transforming = context;
+    if (status == STATUS_CANCELLED) {
+        end_with_process(transforming, why);
+        return;
+    }
     const struct document *document = &transforming->job->document;
     const uint64_t now = clock_wall_ms(), limit = transforming->transforms->wait_ms;
     if (status == STATUS_UNAVAILABLE) {

@@ -722,6 +722,34 @@ what_was_not_submitted_is_released(void **state)
     document_transforms_close(NULL);
 }
 
+/* The answer that the process waited for when it ended: the transforms are gone by then. */
+static void
+answers_that_come_after_the_end_release(void **state)
+{
+    const struct job job = {.key.stage = STAGE_TRANSFORM, .uri = SLICE(PAGE)};
+    const struct reason why = {"the client is closed"};
+    struct document_transforms *transforms = NULL;
+    struct reason problem = {""};
+    struct buf memory;
+    (void)state;
+    buf_init(&memory, 1 << 20);
+    assert_int_equal(document_transforms_open(&transforms, NULL, NULL, NULL, 0, &problem),
+                     STATUS_OK);
+    steps.job.job = job;
+    document_transforms_start(transforms, &steps.job, &memory, SLICE("body"));
+    steps_turn();
+    others.outcome = (struct document_outcome){.state = TRANSFORM_WAITING,
+                                               .needs = SLICE("http://c.example/context\n")};
+    answer(STATUS_OK);
+    assert_int_equal(others.sets, 1);
+    document_transforms_close(transforms);
+    buf_reset(&steps.trace);
+    others.gathered(others.gathering, STATUS_CANCELLED, &why);
+    assert_trace("release 0: the client is closed\n");
+    assert_int_equal(others.sets, 0);
+    buf_release(&memory);
+}
+
 /* A short body is copied, and the reading buffer serves the next; a long one keeps it. */
 static void
 long_bodies_are_not_copied(void **state)
@@ -860,6 +888,7 @@ STAND_IN(int, main, (int argc, char **argv))
         CASE(metadata_that_are_away_are_waited_for),
         CASE(in_passing_the_unusual_is_handed_on),
         CASE(what_was_not_submitted_is_released),
+        CASE(answers_that_come_after_the_end_release),
         CASE(long_bodies_are_not_copied),
         CASE(descriptions_plan_their_hosts),
         CASE(descriptions_are_for_who_wants_plans),
