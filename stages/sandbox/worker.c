@@ -26,6 +26,7 @@ enum {
     TRIES = 3,               /* of a request whose worker was killed from outside */
     ORDER_BYTES = 256 << 10, /* most bytes of requests that are given together */
     KEEP_BYTES = 4 << 20,    /* shared pages kept after an order */
+    END_MS = 10000,          /* within which workers that are killed have ended */
     EVENTS = 64
 };
 
@@ -51,6 +52,7 @@ struct slot {
     struct task *tasks[WORKER_ORDER]; /* of the order */
     size_t task_count;
     uint64_t deadline_ms, jobs;
+    bool there;   /* the fork server has not told of its end */
     bool overdue; /* killed by us */
 };
 
@@ -163,11 +165,19 @@ worker_spawn(struct worker_pool *pool, uint32_t number, struct reason *why)
         return status;
     }
     slot->socket = pair[0];
+    slot->there = true;
     slot->state = SLOT_IDLE;
     slot->jobs = 0;
     slot->overdue = false;
     watch(pool, slot->socket, number);
     return STATUS_OK;
+}
+
+static void
+worker_kill(const struct worker_pool *pool, uint32_t number)
+{
+    const struct worker_message message = {.kind = WORKER_KILL, .slot = number};
+    (void)!send(fork_server_control(pool->fork_server), &message, sizeof message, MSG_NOSIGNAL);
 }
 
 static void
@@ -403,9 +413,7 @@ take_report(struct worker_pool *pool, uint32_t number)
     if (!reports_are_good(pool, slot, reports, n)) {
         close_socket(slot);
         if (n > 0) { /* it talks nonsense: it is not ours any more */
-            const struct worker_message message = {.kind = WORKER_KILL, .slot = number};
-            (void)!send(fork_server_control(pool->fork_server), &message, sizeof message,
-                        MSG_NOSIGNAL);
+            worker_kill(pool, number);
         }
         slot->state = SLOT_DYING;
         return;
@@ -475,6 +483,7 @@ take_end(struct worker_pool *pool, const struct worker_message *message, struct 
         return STATUS_OK;
     }
     struct slot *slot = &pool->slots[message->slot];
+    slot->there = false;
     /* A report sent just before the end still counts. */
     if (slot->task_count > 0 && slot->socket >= 0 && slot->state == SLOT_BUSY) {
         take_report(pool, message->slot);
@@ -517,11 +526,9 @@ kill_overdue(struct worker_pool *pool)
     for (unsigned i = 0; i < pool->slot_count; i++) {
         struct slot *slot = &pool->slots[i];
         if (slot->state == SLOT_BUSY && slot->deadline_ms <= now) {
-            const struct worker_message message = {.kind = WORKER_KILL, .slot = i};
             slot->overdue = true;
             slot->state = SLOT_DYING;
-            (void)!send(fork_server_control(pool->fork_server), &message, sizeof message,
-                        MSG_NOSIGNAL);
+            worker_kill(pool, i);
         }
     }
 }
@@ -625,12 +632,40 @@ worker_pool_open(struct worker_pool **result, struct fork_server *fork_server,
     return status;
 }
 
+/* Whoever opens another pool of the fork server must not hear of these workers' ends. */
+static void
+end_workers(struct worker_pool *pool)
+{
+    const uint64_t until_ms = clock_monotonic_ms() + END_MS;
+    const int control = fork_server_control(pool->fork_server);
+    unsigned left = 0;
+    for (unsigned i = 0; i < pool->slot_count; i++) {
+        close_socket(&pool->slots[i]);
+        if (pool->slots[i].there) {
+            worker_kill(pool, i);
+            left++;
+        }
+    }
+    for (uint64_t now_ms = clock_monotonic_ms(); left > 0 && now_ms < until_ms;
+         now_ms = clock_monotonic_ms()) {
+        struct pollfd wait = {.fd = control, .events = POLLIN};
+        struct worker_message message;
+        if (poll(&wait, 1, (int)(until_ms - now_ms)) > 0) {
+            if (recv(control, &message, sizeof message, 0) != (ssize_t)sizeof message) {
+                return; /* the fork server is dead, and they are with it */
+            }
+            left -= message.kind == WORKER_ENDED;
+        }
+    }
+}
+
 void
 worker_pool_close(struct worker_pool *pool)
 {
     if (!pool) {
         return;
     }
+    end_workers(pool);
     for (size_t i = 0; i < 2; i++) {
         while (pool->lines[i].first) {
             fail(pool, line_take(&pool->lines[i]), STATUS_CANCELLED, false,
@@ -639,7 +674,6 @@ worker_pool_close(struct worker_pool *pool)
     }
     for (unsigned i = 0; i < pool->slot_count; i++) {
         struct slot *slot = &pool->slots[i];
-        close_socket(slot);
         for (size_t k = 0; k < slot->task_count; k++) {
             fail(pool, slot->tasks[k], STATUS_CANCELLED, false, "the workers were stopped");
         }

@@ -20,7 +20,7 @@
  * When this process dies, fork server and workers die with it. When the fork server dies the pool
  * is broken and says so: the process should end and be started again.
  *
- * One thread. Nothing blocks except worker_call and opening.
+ * One thread. Nothing blocks except worker_call, opening, and closing, until the workers are dead.
  */
 #ifndef STAGES_SANDBOX_WORKER_H
 #define STAGES_SANDBOX_WORKER_H
@@ -60,11 +60,13 @@ struct worker_limits {
 };
 
 struct worker_pool;
-/* Sends the configuration and waits until the fork server is prepared. */
+/* Sends the configuration and waits until the fork server is prepared. A fork server has one pool
+ * at a time, and prepares for the first. */
 enum status worker_pool_open(struct worker_pool **pool, struct fork_server *fork_server,
                              const struct worker_limits *limits, struct slice configuration,
                              struct reason *why);
-/* Requests not yet answered end with CANCELLED. NULL is allowed. */
+/* Requests not yet answered end with CANCELLED, workers with SIGKILL; then the fork server may have
+ * another pool. NULL is allowed. */
 void worker_pool_close(struct worker_pool *pool);
 
 /* Readable when worker_pool_process has something to do; it may be put into any epoll set. */

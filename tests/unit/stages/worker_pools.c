@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -125,12 +126,49 @@ all_of_a_configuration_comes_or_it_is_refused(void **state)
     }
 }
 
+static void
+count_cancelled(void *context, const struct worker_answer *answer)
+{
+    unsigned *cancelled = context;
+    *cancelled += answer->status == STATUS_CANCELLED;
+}
+
+/* The ends of a pool's workers are not told to the next pool, whether they were idle or busy. */
+static void
+a_fork_server_has_one_pool_after_the_other(void **state)
+{
+    enum { ROUNDS = 20, SUBMITTED = 3 };
+    struct fork_server *fork_server = fork_server_start(&program);
+    struct reason why = {""};
+    pid_t before = 0;
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        struct worker_pool *pool = open_pool(fork_server, 0, SLICE("x"), &why);
+        unsigned cancelled = 0;
+        if (pool == NULL) {
+            fail_msg("%s", why.text);
+        }
+        const pid_t process = ask(pool).process;
+        assert_int_not_equal(process, before);
+        assert_int_equal(ask(pool).process, process);
+        for (int i = 0; i < SUBMITTED && round % 2 == 1; i++) {
+            worker_submit(pool, SANDBOX_PARSER, 1, NULL, 0, count_cancelled, &cancelled);
+        }
+        worker_pool_close(pool);
+        assert_int_equal(cancelled, round % 2 == 1 ? SUBMITTED : 0);
+        assert_int_equal(kill(process, 0), -1); /* nobody is left */
+        before = process;
+    }
+    fork_server_close(fork_server);
+}
+
 int
 worker_pools_run(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_worker_is_replaced_after_its_jobs_if_they_have_a_limit),
         cmocka_unit_test(all_of_a_configuration_comes_or_it_is_refused),
+        cmocka_unit_test(a_fork_server_has_one_pool_after_the_other),
     };
     return cmocka_run_group_tests_name("worker_pools", tests, NULL, NULL);
 }
