@@ -28,7 +28,7 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_refused_sitemaps \
 	tests/unit/stages_fetch/test_pace_reports tests/unit/stages_fetch/test_page tests/unit/stages_fetch/test_request_turn tests/unit/stages_fetch/test_visit \
 	tests/unit/stages_work/test_by_hand tests/unit/stages_work/test_content_places \
-	tests/unit/stages_work/test_detect_stage tests/unit/stages_work/test_extract_stage \
+	tests/unit/stages_work/test_detect_stage tests/unit/stages_work/test_extract_stage tests/unit/stages_work/test_services tests/unit/stages_work/test_stage_main \
 	tests/unit/stages_work/test_transform_stage
 test_content_WRAPS := archive_link_open archive_link_close archive_link_read archive_link_read_ranges warc_read_member \
 	stage_waiting cluster_keys cluster_self cluster_helper cluster_find cluster_node cluster_node_count
@@ -98,3 +98,9 @@ test_pace_reports_WRAPS := stage_put_meta clock_wall_ms
 test_content_places_PARTS := tests/unit/stages_work/stage_steps.o
 test_content_places_WRAPS := $(filter-out content_%,$(work_WRAPS)) warc_remote_open warc_remote_close \
 	warc_fetch_remote clock_monotonic_ms
+test_stage_main_WRAPS := process_state_open process_state_ready process_state_wait process_state_goes_on \
+	process_state_end watchdog_start watchdog_wait_ms wanted_jobs_open wanted_jobs_any wanted_jobs_settings \
+	wanted_jobs_close queue_client_open queue_client_close queue_client_descriptor queue_client_wait_ms \
+	queue_client_scope queue_client_process queue_reserve metastore_client_open metastore_client_close \
+	metastore_descriptors metastore_wait_ms metastore_process batch_advance batch_wait_ms events_watch events_round \
+	clock_monotonic_ms
