@@ -165,25 +165,6 @@ pin(struct retain *retain, const struct document_record *record)
     }
 }
 
-static bool
-pin_job(void *context, const struct job *job, struct slice state, struct slice reason,
-        struct slice reproducer)
-{
-    struct retain *retain = context;
-    struct document document;
-    (void)state;
-    retain->peeked++;
-    retain->peeked_bytes +=
-        job->uri.length + job->via.length + job->data.length + reason.length + reproducer.length;
-    if (!document_decode(job->data, &document)) {
-        retain->unsure = true;
-        return false;
-    }
-    pin(retain, &document.response);
-    pin(retain, &document.conversion);
-    return true;
-}
-
 static const struct place {
     enum meta_field node, file, offset, length, id;
 } places[] = {
@@ -202,22 +183,11 @@ read_place(struct slice record, const struct place *place, struct document_recor
            meta_record_text(record, place->id, &where->id);
 }
 
-/* Metadata on their way to another node's store. */
-static bool
-pin_metadata(void *context, const struct job *job, struct slice state, struct slice reason,
-             struct slice reproducer)
+/* What an update that is not in the store yet says. */
+static void
+pin_update(struct retain *retain, struct slice fields)
 {
-    struct retain *retain = context;
-    struct slice key, fields;
     struct buf record;
-    (void)state;
-    (void)reason;
-    (void)reproducer;
-    retain->peeked++;
-    retain->peeked_bytes += job->uri.length + job->data.length;
-    if (!job_is_metadata(job) || !job_metadata(job, &key, &fields)) {
-        return true;
-    }
     buf_init(&record, JOB_METADATA_MAXIMUM);
     (void)meta_merge((struct slice){NULL, 0}, fields, &record);
     for (size_t i = 0; i < 2; i++) {
@@ -227,6 +197,47 @@ pin_metadata(void *context, const struct job *job, struct slice state, struct sl
         }
     }
     buf_release(&record);
+}
+
+static bool
+pin_job(void *context, const struct job *job, struct slice state, struct slice reason,
+        struct slice reproducer)
+{
+    struct retain *retain = context;
+    struct document document;
+    struct slice fields;
+    (void)state;
+    retain->peeked++;
+    retain->peeked_bytes +=
+        job->uri.length + job->via.length + job->data.length + reason.length + reproducer.length;
+    if (!document_decode(job->data, &document)) {
+        retain->unsure = true;
+        return false;
+    }
+    pin(retain, &document.response);
+    pin(retain, &document.conversion);
+    while (document_said(&document.said, &fields)) {
+        pin_update(retain, fields);
+    }
+    return true;
+}
+
+/* Metadata on their way to another node's store. */
+static bool
+pin_metadata(void *context, const struct job *job, struct slice state, struct slice reason,
+             struct slice reproducer)
+{
+    struct retain *retain = context;
+    struct slice key, fields;
+    (void)state;
+    (void)reason;
+    (void)reproducer;
+    retain->peeked++;
+    retain->peeked_bytes += job->uri.length + job->data.length;
+    if (!job_is_metadata(job) || !job_metadata(job, &key, &fields)) {
+        return true;
+    }
+    pin_update(retain, fields);
     return true;
 }
 

@@ -27,6 +27,7 @@ enum tag {
     TAG_MAPPED = 43,
     TAG_NESTING = 44,
     TAG_UNVERIFIED = 45,
+    TAG_SAID = 46, /* the last; one for each update */
 };
 
 static void
@@ -114,6 +115,27 @@ document_encode(struct buf *out, const struct document *document)
     put_number(out, TAG_UNVERIFIED, document->unverified);
     put_record(out, TAG_RESPONSE, &document->response);
     put_record(out, TAG_CONVERSION, &document->conversion);
+}
+
+void
+document_say(struct buf *encoded, struct slice before, struct slice fields)
+{
+    buf_append_slice(encoded, before);
+    put_text(encoded, TAG_SAID, fields);
+}
+
+bool
+document_said(struct slice *said, struct slice *fields)
+{
+    struct codec_reader reader = codec_reader_of(*said);
+    const uint64_t tag = codec_get_varint(&reader);
+    *fields = codec_get_slice(&reader);
+    if (reader.bad || tag != TAG_SAID) {
+        return false;
+    }
+    const size_t read = (size_t)(reader.at - (const uint8_t *)said->at);
+    *said = slice_of(said->at + read, said->length - read);
+    return true;
 }
 
 static uint64_t
@@ -223,8 +245,12 @@ document_decode(struct slice bytes, struct document *document)
         return false;
     }
     while (!reader.bad && !codec_at_end(&reader)) {
+        const char *const at = (const char *)reader.at;
         const uint64_t tag = codec_get_varint(&reader);
         const struct slice value = codec_get_slice(&reader);
+        if (tag == TAG_SAID && document->said.length == 0) {
+            document->said = slice_of(at, (size_t)(bytes.at + bytes.length - at));
+        }
         if (!reader.bad) {
             take(document, tag, value);
         }

@@ -68,11 +68,18 @@ struct document {
     struct slice change_frequency; /* the same: "daily" */
     uint64_t waiting_ms;           /* wall time since which it waits for others; 0: does not */
     uint64_t nesting;              /* of a sitemap: indexes above it */
+    /* What stages before said of it that is not in the metadata store yet: updates, in order,
+     * encoded. document_encode leaves them out. */
+    struct slice said;
     bool
         unverified; /* a stranger named it: when it fails and nothing is known of it, that is all */
 };
 
 void document_encode(struct buf *out, const struct document *document);
+/* Adds to an encoded document what stages before said of it, and another update, if any. */
+void document_say(struct buf *encoded, struct slice before, struct slice fields);
+/* Takes the next update out of *said; false: there is none. */
+bool document_said(struct slice *said, struct slice *fields);
 /* Slices point into bytes. */
 bool document_decode(struct slice bytes, struct document *document);
 

@@ -246,19 +246,27 @@ stage_waiting(struct stage_run *run, stage_visit *visit, void *context)
     }
 }
 
+void
+stage_start(struct held_job *held)
+{
+    struct stage_run *run = held->public.run;
+    run->spec->start(run->context, &held->public);
+}
+
 /* Starts what is reserved, for a slice of time only, so that leases and answers are served. */
 static void
 start_waiting(struct stage_run *run)
 {
     const uint64_t until = clock_monotonic_ms() + START_SLICE_MS;
     while (run->waiting != NULL && run->held_batches == 0 && clock_monotonic_ms() <= until) {
-        struct stage_job *job = &take_waiting(run)->public;
+        struct held_job *held = take_waiting(run);
+        struct stage_job *job = &held->public;
         if (run->stopping && run->stop_deadline_ms != UINT64_MAX) {
             stage_release(job, 0, false, "the process is stopping");
         } else if (!document_decode(job->job.data, &job->document)) {
             stage_bury(job, "the job's data is not a document record of a known version");
-        } else {
-            run->spec->start(run->context, job);
+        } else if (!stage_tells_first(held)) {
+            stage_start(held);
         }
     }
 }

@@ -349,7 +349,11 @@ send_metadata(void *context)
     struct buf keys; /* reserved at once, so that slices into it stay */
     size_t puts_most = 0, bytes = 0, n = 0;
     for (size_t i = 0; i < batch->count; i++) {
+        struct slice said = batch->jobs[i]->public.document.said, fields;
         puts_most += 1 + batch->jobs[i]->put_count;
+        while (document_said(&said, &fields)) {
+            puts_most++;
+        }
         bytes += 1 + batch->jobs[i]->public.job.uri.length;
     }
     struct meta_put *puts = memory_zero(puts_most, sizeof *puts);
@@ -357,12 +361,19 @@ send_metadata(void *context)
     buf_reserve(&keys, bytes);
     for (size_t i = 0; i < batch->count; i++) {
         struct held_job *held = batch->jobs[i];
-        const struct slice fields = buf_slice(&held->public.meta.fields);
-        if (fields.length > 0) {
+        const struct slice own = buf_slice(&held->public.meta.fields);
+        struct slice said = held->public.document.said, fields;
+        if (own.length + said.length > 0) {
             const size_t start = keys.length;
             buf_append_char(&keys, 'u');
             buf_append_slice(&keys, held->public.job.uri);
-            puts[n++] = (struct meta_put){slice_of(keys.data + start, keys.length - start), fields};
+            const struct slice key = slice_of(keys.data + start, keys.length - start);
+            while (document_said(&said, &fields)) {
+                puts[n++] = (struct meta_put){key, fields};
+            }
+            if (own.length > 0) {
+                puts[n++] = (struct meta_put){key, own};
+            }
         }
         for (size_t k = 0; k < held->put_count; k++) {
             puts[n++] = held->puts[k];
@@ -447,8 +458,12 @@ flush_batch(struct batch *batch)
         _exit(EXIT_SYSTEM);
     }
     note_flush(run, batch, begun_ms);
-    for (size_t i = 0; i < batch->count && cluster_node_count(run->cluster) > 1; i++) {
-        stage_post_metadata(batch->jobs[i]);
+    for (size_t i = 0; i < batch->count; i++) {
+        if (cluster_node_count(run->cluster) > 1) {
+            stage_post_metadata(batch->jobs[i]);
+        } else {
+            stage_hand_metadata(batch->jobs[i]);
+        }
     }
     send_metadata(batch);
 }

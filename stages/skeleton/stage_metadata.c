@@ -3,6 +3,14 @@
 #include "base/system/clock.h"
 #include "stages/skeleton/stage_private.h"
 
+enum {
+    /* Of a job's data with what is said: Berkeley DB keeps rows of more than a quarter of a page in
+     * pages of their own. */
+    HANDED_MOST = 800,
+    SAID_MOST = STAGE_COUNT, /* updates: one of each stage */
+    TELL_AGAIN_MS = 1000
+};
+
 /* The end of the update's fields that fit into so many bytes; at least one. */
 static size_t
 whole_fields(struct slice fields, size_t most)
@@ -61,6 +69,11 @@ stage_post_metadata(struct held_job *held)
     buf_init(&key, META_KEY_MAXIMUM);
     buf_append_char(&key, 'u');
     buf_append_slice(&key, held->public.job.uri);
+    struct slice fields;
+    while (is_elsewhere(run, buf_slice(&key)) &&
+           document_said(&held->public.document.said, &fields)) {
+        post_metadata(held, buf_slice(&key), fields);
+    }
     if (own->fields.length > 0 && is_elsewhere(run, buf_slice(&key))) {
         post_metadata(held, buf_slice(&key), buf_slice(&own->fields));
         meta_update_reset(own);
@@ -74,6 +87,89 @@ stage_post_metadata(struct held_job *held)
     }
     held->put_count = kept;
     buf_release(&key);
+}
+
+/* ---- metadata that the job which follows brings ---- */
+
+/* The job of the same document in a later stage, at once. NULL: there is none, or something is to
+ * come later, which may look for what this job says in the store. */
+static struct job *
+follower_of(struct held_job *held)
+{
+    const struct job *job = &held->public.job;
+    struct job *found = NULL;
+    for (size_t i = 0; i < held->output_count; i++) {
+        struct job *output = &held->outputs[i];
+        if (output->due_ms > 0) {
+            return NULL;
+        }
+        if (output->key.stage > job->key.stage && output->generation == job->generation &&
+            (output->flags & JOB_REVISIT) == 0 && slice_equal(output->uri, job->uri)) {
+            found = output;
+        }
+    }
+    return found;
+}
+
+void
+stage_hand_metadata(struct held_job *held)
+{
+    struct stage_job *job = &held->public;
+    const struct slice own = buf_slice(&job->meta.fields), before = job->document.said;
+    struct job *follower = NULL;
+    if (held->verdict == VERDICT_DONE && job->job.key.stage != STAGE_FETCH &&
+        job->job.generation == 1 && own.length + before.length > 0) {
+        follower = follower_of(held);
+    }
+    if (follower == NULL || follower->data.length + before.length + own.length > HANDED_MOST) {
+        return;
+    }
+    struct buf data;
+    buf_init(&data, JOB_DATA_MAXIMUM);
+    buf_append_slice(&data, follower->data);
+    document_say(&data, before, own);
+    const struct slice copy = arena_copy(&job->arena, buf_slice(&data));
+    buf_release(&data);
+    if (copy.at != NULL) {
+        follower->data = copy;
+        meta_update_reset(&job->meta);
+        job->document.said = (struct slice){0};
+    }
+}
+
+static void
+told(void *context, enum status status, const struct reason *why)
+{
+    struct held_job *held = context;
+    if (status != STATUS_OK) {
+        stage_release(&held->public, TELL_AGAIN_MS, false, "%s", why->text);
+        return;
+    }
+    held->told = true;
+    stage_start(held);
+}
+
+/* The queue may bury it without a word of ours. */
+bool
+stage_tells_first(struct held_job *held)
+{
+    struct stage_job *job = &held->public;
+    struct slice said = job->document.said, fields;
+    struct buf key;
+    if (said.length == 0 || job->job.deaths == 0 || held->told) {
+        return false;
+    }
+    buf_init(&key, META_KEY_MAXIMUM);
+    buf_append_char(&key, 'u');
+    buf_append_slice(&key, job->job.uri);
+    struct meta_put puts[SAID_MOST];
+    size_t n = 0;
+    while (n < SAID_MOST && document_said(&said, &fields)) {
+        puts[n++] = (struct meta_put){buf_slice(&key), fields};
+    }
+    metastore_put(job->run->metastore, puts, n, told, held);
+    buf_release(&key);
+    return n > 0;
 }
 
 void

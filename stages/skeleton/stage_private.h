@@ -42,6 +42,7 @@ struct held_job {
     enum verdict verdict;
     bool ended, aside;
     bool no_attempt;
+    bool told; /* what it brought of metadata is in the store */
     uint64_t delay_ms, lane_delay_ms, group, ended_ms, scope;
     uint8_t share, host;
     enum job_outcome outcome;
@@ -111,6 +112,12 @@ int batch_wait_ms(const struct stage_run *run);
 uint64_t batch_rest_ms(size_t jobs, uint64_t least_ms, uint64_t most_ms);
 /* Turns the job's metadata that other nodes keep into outputs of it. */
 void stage_post_metadata(struct held_job *held);
+/* Has the job that follows bring them, and what this one brought, if it may. */
+void stage_hand_metadata(struct held_job *held);
+/* Whether the job, whose worker has died, has to wait until what it brought is in the store; then
+ * it is started. */
+bool stage_tells_first(struct held_job *held);
+void stage_start(struct held_job *held);
 struct held_job *held_job_new(struct stage_run *run, const struct job *job);
 void held_job_free(struct held_job *held);
 

@@ -170,7 +170,17 @@ flush(void *context, struct stage_job *const *jobs, size_t n, struct reason *why
 
 static const struct stage_spec index_spec = {.stage = STAGE_INDEX, .flush = flush};
 static const struct stage_spec detect_spec = {.stage = STAGE_DETECT};
+static const struct stage_spec extract_spec = {.stage = STAGE_EXTRACT};
 static const struct stage_spec fetch_spec = {.stage = STAGE_FETCH};
+
+static void
+note_start(void *context, struct stage_job *job)
+{
+    (void)context;
+    say("start %lu; ", (unsigned long)job->job.key.id);
+}
+
+static const struct stage_spec started_spec = {.stage = STAGE_EXTRACT, .start = note_start};
 
 static void
 open_run(struct stage_run *run, const struct stage_spec *spec)
@@ -454,6 +464,183 @@ test_yield_is_told_of_first_visits_of_documents(void **state)
     close_run(&run);
 }
 
+/* ---- metadata that travel in the job ---- */
+
+/* A job of a first visit to which something was said before, and that says one thing itself. */
+static struct stage_job *
+start_first_visit(struct stage_run *run, struct slice data)
+{
+    struct stage_job *job = start_job(run, 1, 0);
+    job->job.generation = 1;
+    job->job.data = arena_copy(&job->arena, data);
+    assert_true(document_decode(job->job.data, &job->document));
+    meta_set_number(&job->meta, META_QUADS, run->spec->stage);
+    return job;
+}
+
+/* Ends it with the document in the next stage; what that job is given is copied. */
+static void
+hand_on(struct stage_run *run, struct stage_job *job, enum stage next, struct buf *data)
+{
+    const struct document document = {.type = SLICE("text/turtle")};
+    stage_output_next(job, next, &document);
+    stage_done(job);
+    batch_advance(run);
+    buf_reset(data);
+    buf_append_slice(data, ((const struct held_job *)job)->outputs[0].data);
+    answer(STATUS_OK);
+}
+
+static void
+assert_says_quads(struct slice fields, uint64_t quads)
+{
+    uint64_t found = 0, content = 0;
+    struct buf record;
+    buf_init(&record, TEXT);
+    assert_int_equal(meta_merge((struct slice){NULL, 0}, fields, &record), META_MERGED);
+    assert_true(meta_record_number(buf_slice(&record), META_QUADS, &found));
+    assert_true(meta_record_number(buf_slice(&record), META_CONTENT, &content));
+    assert_int_equal(found, quads);
+    assert_int_equal(content, 1);
+    buf_release(&record);
+}
+
+/* Detect and index say nothing to the store; extract, behind which no job of the document comes,
+ * says what all three found, in their order. */
+static void
+test_metadata_go_with_the_job_that_follows(void **state)
+{
+    struct stage_run run;
+    struct document found;
+    struct slice fields;
+    struct buf data;
+    (void)state;
+    buf_init(&data, TEXT);
+    open_run(&run, &detect_spec);
+    hand_on(&run, start_first_visit(&run, SLICE("")), STAGE_INDEX, &data);
+    expect("complete 1:done>31/4.1; ");
+    close_run(&run);
+
+    open_run(&run, &index_spec);
+    hand_on(&run, start_first_visit(&run, buf_slice(&data)), STAGE_EXTRACT, &data);
+    expect("flush 1; complete 1:done>41/4.1; ");
+    close_run(&run);
+
+    assert_true(document_decode(buf_slice(&data), &found));
+    assert_true(slice_is(found.type, "text/turtle"));
+    assert_true(document_said(&found.said, &fields));
+    assert_says_quads(fields, STAGE_DETECT);
+    assert_true(document_said(&found.said, &fields));
+    assert_says_quads(fields, STAGE_INDEX);
+    assert_false(document_said(&found.said, &fields));
+
+    open_run(&run, &extract_spec);
+    stage_done(start_first_visit(&run, buf_slice(&data)));
+    batch_advance(&run);
+    expect("metadata uhttp://h.example/1.1/4 uhttp://h.example/1.1/4 uhttp://h.example/1.1/4; ");
+    answer_metadata(STATUS_OK);
+    expect("complete 1:done; ");
+    answer(STATUS_OK);
+    close_run(&run);
+    buf_release(&data);
+}
+
+/* What may be looked for in the store before the job that follows has ended is put at once, with
+ * what was brought: of later visits, with a visit that is due, of a job that fails, what is long;
+ * and all that fetch says. */
+static void
+test_other_metadata_are_put_at_once(void **state)
+{
+    enum { LONG = 900 };
+    static const struct {
+        const struct stage_spec *spec;
+        uint64_t generation, due_ms;
+        bool released;
+        size_t length;
+        const char *expected;
+    } rows[] = {
+        {&detect_spec, 2, 0, false, 0,
+         "metadata uhttp://h.example/1.1/4 uhttp://h.example/1.2/4; "},
+        {&detect_spec, 1, 9, false, 0,
+         "metadata uhttp://h.example/1.1/4 uhttp://h.example/1.1/4; "},
+        {&detect_spec, 1, 0, true, 0, "metadata uhttp://h.example/1.1/4 uhttp://h.example/1.1/4; "},
+        {&detect_spec, 1, 0, false, LONG,
+         "metadata uhttp://h.example/1.1/4 uhttp://h.example/1.1/4; "},
+        {&fetch_spec, 1, 0, false, 0,
+         "metadata uhttp://h.example/1.1/4 uhttp://h.example/1.1/4; "}};
+    const struct document document = {.type = SLICE("text/turtle")};
+    char text[LONG];
+    struct stage_run run;
+    struct buf data;
+    (void)state;
+    memset(text, 't', LONG);
+    buf_init(&data, TEXT);
+    open_run(&run, &detect_spec);
+    hand_on(&run, start_first_visit(&run, SLICE("")), STAGE_TRANSFORM, &data);
+    close_run(&run);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        open_run(&run, rows[i].spec);
+        struct stage_job *job = start_first_visit(&run, buf_slice(&data));
+        job->job.generation = rows[i].generation;
+        meta_set_text(&job->meta, META_REASON, slice_of(text, rows[i].length));
+        stage_output_next(job, STAGE_INDEX, &document);
+        if (rows[i].due_ms > 0) {
+            stage_output_later(job, STAGE_FETCH, &document, rows[i].due_ms);
+        }
+        if (rows[i].released) {
+            stage_release(job, 0, false, "later");
+        } else {
+            stage_done(job);
+        }
+        batch_advance(&run);
+        expect(rows[i].expected);
+        answer_metadata(STATUS_OK);
+        said[0] = '\0';
+        answer(STATUS_OK);
+        close_run(&run);
+    }
+    buf_release(&data);
+}
+
+/* The queue buries a job whose workers die without asking one of them, so what the job brought is
+ * in the store before it is tried again. */
+static void
+test_what_a_suspect_brought_is_put_before_it_starts(void **state)
+{
+    static const enum status answers[] = {STATUS_OK, STATUS_FULL};
+    struct stage_run run;
+    struct buf data;
+    (void)state;
+    buf_init(&data, TEXT);
+    open_run(&run, &detect_spec);
+    hand_on(&run, start_first_visit(&run, SLICE("")), STAGE_TRANSFORM, &data);
+    close_run(&run);
+    for (size_t i = 0; i < 2; i++) {
+        open_run(&run, &started_spec);
+        struct stage_job *job = start_first_visit(&run, buf_slice(&data));
+        meta_update_reset(&job->meta);
+        assert_false(stage_tells_first((struct held_job *)job)); /* nobody has died of it */
+        job->job.deaths = 1;
+        assert_true(stage_tells_first((struct held_job *)job));
+        expect("metadata uhttp://h.example/1.1/4; ");
+        answer_metadata(answers[i]);
+        if (answers[i] == STATUS_OK) {
+            expect("start 1; ");
+            assert_false(stage_tells_first((struct held_job *)job));
+            stage_done(job);
+        }
+        said[0] = '\0';
+        batch_advance(&run);
+        expect("metadata uhttp://h.example/1.1/4; ");
+        answer_metadata(STATUS_OK);
+        expect(i == 0 ? "complete 1:done; "
+                      : "complete 1:release(it was refused,1000,no attempt); ");
+        answer(STATUS_OK);
+        close_run(&run);
+    }
+    buf_release(&data);
+}
+
 /* A document that is only gone through again has no new generation in the metadata. */
 static void
 test_revisits_stamp_no_generation(void **state)
@@ -735,6 +922,9 @@ stage_batches_run(void)
         cmocka_unit_test(test_answered_batches_are_freed),
         cmocka_unit_test(test_document_travels_in_the_job),
         cmocka_unit_test(test_yield_is_told_of_first_visits_of_documents),
+        cmocka_unit_test(test_metadata_go_with_the_job_that_follows),
+        cmocka_unit_test(test_other_metadata_are_put_at_once),
+        cmocka_unit_test(test_what_a_suspect_brought_is_put_before_it_starts),
         cmocka_unit_test(test_revisits_stamp_no_generation),
         cmocka_unit_test(test_refused_messages_are_sent_again),
         cmocka_unit_test(test_flush_that_cannot_now_is_tried_again),

@@ -117,6 +117,44 @@ fields_of_a_later_version_are_passed_over(void **state)
     buf_release(&bytes);
 }
 
+/* What was said stands at the end, update by update; a cut in it is refused or gives whole ones. */
+static void
+updates_are_said_in_order(void **state)
+{
+    struct buf first, second;
+    struct document read;
+    struct slice fields;
+    (void)state;
+    buf_init(&first, 1 << 16);
+    buf_init(&second, 1 << 16);
+    document_encode(&first, &whole);
+    const size_t bare = first.length;
+    document_say(&first, SLICE(""), SLICE(""));
+    assert_int_equal(first.length, bare);
+    document_say(&first, SLICE(""), SLICE("one"));
+    assert_true(document_decode(buf_slice(&first), &read));
+    assert_int_equal(read.quads, 12);
+    document_encode(&second, &read); /* leaves it out */
+    assert_int_equal(second.length, bare);
+    document_say(&second, read.said, SLICE("two"));
+    for (size_t n = bare + 1; n <= second.length; n++) {
+        size_t count = 0;
+        char *copy = test_malloc(n);
+        memcpy(copy, second.data, n);
+        if (document_decode(slice_of(copy, n), &read)) {
+            while (document_said(&read.said, &fields)) {
+                assert_true(slice_is(fields, count++ == 0 ? "one" : "two"));
+            }
+            assert_int_equal(count, n < second.length ? 1 : 2);
+        } else {
+            assert_int_not_equal(n, second.length);
+        }
+        test_free(copy);
+    }
+    buf_release(&first);
+    buf_release(&second);
+}
+
 static void
 nothing_is_an_empty_document(void **state)
 {
@@ -266,6 +304,7 @@ main(void)
         cmocka_unit_test(decoding_gives_back_what_was_encoded),
         cmocka_unit_test(every_cut_is_refused_or_gives_what_is_before_it),
         cmocka_unit_test(fields_of_a_later_version_are_passed_over),
+        cmocka_unit_test(updates_are_said_in_order),
         cmocka_unit_test(nothing_is_an_empty_document),
         cmocka_unit_test(documents_are_made_of_their_metadata),
         cmocka_unit_test(documents_without_content_are_none),
