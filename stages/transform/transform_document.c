@@ -250,10 +250,16 @@ finish(struct document_transforms *transforms, struct stage_job *job,
        const struct warc_location *location, const struct document_outcome *outcome,
        uint64_t cpu_us)
 {
-    struct document document = job->document;
-    document.quads = outcome->quads;
-    document.waiting_ms = 0;
-    document.broken = outcome->state == TRANSFORM_BROKEN;
+    /* What index needs; of the response it needs nothing, and every byte of a job is written and
+     * logged twice. */
+    const struct document *before = &job->document;
+    struct document document = {.type = before->type,
+                                .fetched_ms = before->fetched_ms,
+                                .quads = outcome->quads,
+                                .broken = outcome->state == TRANSFORM_BROKEN,
+                                .nofollow = before->nofollow,
+                                .mapped = before->mapped,
+                                .visit = before->visit};
     set_record(job, location, transforms->node, &document.conversion);
     set_minhash(job, outcome->graph);
     set_meta(job, outcome, cpu_us);
