@@ -320,12 +320,6 @@ scope_refresh(struct scope *scope)
 }
 
 uint64_t
-scope_version(const struct scope *scope)
-{
-    return scope->version;
-}
-
-uint64_t
 scope_at_least(struct scope *scope, uint64_t least)
 {
     if (scope->version < least) {

@@ -37,11 +37,9 @@ bool scope_allows(struct scope *scope, struct slice crawl_key, uint32_t depth,
  * one that an editor may still be writing is left alone for now. Call it about once a second. */
 void scope_refresh(struct scope *scope);
 
-/* The version of the rules (config/scope_file.h); 0: nobody has said. They may be newer than that,
- * never older. */
-uint64_t scope_version(const struct scope *scope);
-/* Returns the version of the scope that what is filtered now counts as: that of the rules, after a
- * look whether there are any of version `least`, which the queue says is in force. */
+/* Returns the version of the scope that what is filtered now counts as (config/scope_file.h; 0:
+ * nobody has said): that of the rules, after a look whether there are any of version `least`, which
+ * the queue says is in force. The rules may be newer than that, never older. */
 uint64_t scope_at_least(struct scope *scope, uint64_t least);
 
 /* Returns whether anything says which URIs are in scope. */

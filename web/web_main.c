@@ -120,7 +120,7 @@ serve(struct web_service *service, const char *listen, const sigset_t *set, int 
                                                .idle_seconds = IDLE_SECONDS,
                                                .allow_origin =
                                                    opt_string(set_options, "web.allow_origin"),
-                                               .routes = web_routes,
+                                               .routes = service->routes,
                                                .problem_page = html_problem,
                                                .service = service};
     struct web_server *server = NULL;
@@ -155,6 +155,7 @@ run(const struct daemon_setting *setting, struct reason *why)
     enum status status =
         web_service_open(&service, setting->directory, setting->options, setting->cluster, why);
     if (status == STATUS_OK) {
+        service->routes = web_routes;
         service->ping = web_ping_open(service);
         service->recorder = status_recorder_open(service);
         status = serve(service, listen, &set, setting->ready_descriptor, why);

@@ -28,6 +28,7 @@ struct web_service {
     struct web_queries *queries;
     struct web_ping *ping; /* what publishers tell */
     struct status_recorder *recorder;
+    const struct web_route *routes; /* that it has, and describes */
 };
 
 enum status web_service_open(struct web_service **service, const char *directory,

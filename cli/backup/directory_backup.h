@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 
-enum { BACKUP_PATH_SIZE = 4096, BACKUP_PLACES_MOST = 257 };
+enum { BACKUP_PATH_SIZE = 4096 };
 
 /* The first line of MANIFEST: this, a tab, how many partitions of the index there are. */
 #define BACKUP_WHOLE_HEAD "quadrille backup 2"

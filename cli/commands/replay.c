@@ -42,7 +42,7 @@ struct replay {
     struct job jobs[BATCH];
     struct buf bytes[BATCH];
     size_t job_count;
-    uint64_t looked_at, replayed, unreadable, different, added, removed;
+    uint64_t replayed, unreadable, different, added, removed;
     enum status status;
     struct reason why;
 };
@@ -177,7 +177,6 @@ visit(void *context, struct slice key, struct slice record)
     const struct slice uri = slice_of(key.at + 1, key.length - 1);
     struct document document;
     struct slice names = {0}, body = {0};
-    replay->looked_at++;
     if (slice_find(uri, '#') < uri.length || !document_of_meta(record, &replay->links, &document)) {
         return true;
     }

@@ -23,8 +23,7 @@ struct explained {
     struct buf key, document, host, sighting; /* the URI; records of it and its origin */
     struct buf job;                           /* the URI of its jobs: it may be that of a dump */
     struct buf out;
-    const char *section; /* the one being written; NULL: none */
-    enum stage stage;    /* whose queue is looked through */
+    enum stage stage; /* whose queue is looked through */
     const char *state;
     bool json, first;
 };
@@ -34,7 +33,6 @@ struct explained {
 static void
 begin(struct explained *explained, const char *section)
 {
-    explained->section = section;
     explained->first = true;
     buf_printf(&explained->out, explained->json ? ",\n  \"%s\": {" : "%s\n", section);
 }

@@ -16,17 +16,6 @@ enum status quads_build_pays(struct quads *quads, enum quad_order order,
 enum status quads_build(struct quads *quads, enum quad_order order, struct transaction *transaction,
                         const struct change_set *set, struct reason *why);
 
-static inline bool
-row_starts(const struct row *row, const struct row *prefix, unsigned bound)
-{
-    for (unsigned i = 0; i < bound; i++) {
-        if (row->place[i] != prefix->place[i]) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* The first bound places of row, then the least values. */
 static inline struct row
 row_lower(const struct row *row, unsigned bound)

@@ -41,7 +41,6 @@ void partition_close(struct partition *partition);
 
 struct partition_stats {
     struct totals totals;
-    uint64_t literals_indexed; /* below totals.terms while the keyword index catches up */
     uint64_t bytes;
     enum status writes; /* of the last batch: FULL, CORRUPT: see partition_waits */
 };

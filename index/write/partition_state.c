@@ -66,7 +66,6 @@ partition_stats(struct partition *partition, struct partition_stats *stats)
 {
     pthread_mutex_lock(&partition->mutex);
     stats->totals = partition->totals;
-    stats->literals_indexed = partition->literals_next - 1;
     pthread_mutex_unlock(&partition->mutex);
     stats->bytes = environment_bytes(partition->environment);
     stats->writes = atomic_load(&partition->writes);

@@ -60,7 +60,7 @@ lanes_new(uint32_t parallel, uint64_t group_delay_ms, uint32_t burst)
 {
     struct lanes *lanes = memory_zero(1, sizeof *lanes);
     lanes->parallel = parallel;
-    lanes->burst = burst;
+    lanes->burst = burst < LANES_BURST_MOST ? burst : LANES_BURST_MOST;
     lanes->group_delay_ms = group_delay_ms;
     lanes->free = lanes->group_free = (uint32_t)NONE;
     for (int i = 0; i < LANES_SPEEDS; i++) {

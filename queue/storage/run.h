@@ -71,7 +71,7 @@ struct run_cursor {
     size_t block;          /* SIZE_MAX: none is read */
     const uint8_t *at, *end;
     uint8_t *stored, *plain;
-    size_t stored_capacity, plain_capacity, plain_length;
+    size_t stored_capacity, plain_capacity;
     uint8_t key[RUN_KEY_MAXIMUM];
     struct slice value;
     bool removed;

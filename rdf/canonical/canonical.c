@@ -18,7 +18,7 @@
 #include "rdf/canonical/blank_index.h"
 #include "rdf/core/writer.h"
 
-enum { HEX_SIZE = 2 * SHA384_DIGEST_SIZE + 1, IDENTIFIER_SIZE = 16 };
+enum { HEX_SIZE = 2 * SHA384_DIGEST_SIZE + 1 };
 
 struct canonicalizer {
     const struct graph *graph;

@@ -144,7 +144,6 @@ struct jsonld {
     struct json_pool nodes; /* in expanded */
     struct buf work;        /* for resolution */
     struct slice base;      /* the document's */
-    struct jsonld_context *initial;
     struct jsonld_contexts *contexts;
     struct jsonld_load *loads; /* of this document */
     uint32_t load_count;

@@ -21,7 +21,7 @@ enum {
 #define RDF_LANG_STRING "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 
 /* Where the reader is; places inside of others come after them. */
-enum place { OUTSIDE, IN_ROOT, IN_GRAPH, IN_TRIPLE, IN_TERM };
+enum place { OUTSIDE, IN_ROOT, IN_GRAPH, IN_TRIPLE };
 
 enum element { ROOT, GRAPH, TRIPLE, URI, ID, PLAIN, TYPED, ELEMENTS };
 static const char *const element_names[ELEMENTS] = {"TriX", "graph",        "triple",      "uri",

@@ -17,7 +17,6 @@ struct table {
     struct csv_reader reader;
     const char *properties[CSV_COLUMNS];
     size_t columns;
-    uint64_t ragged;
     struct buf subject;
 };
 
@@ -124,7 +123,6 @@ take_row(struct table *table, struct emitter *emitter)
     char text[160];
     emitter->line = (uint32_t)reader->line;
     if (reader->count != table->columns && reader->count <= CSV_COLUMNS) {
-        table->ragged++;
         snprintf(text, sizeof text, "%zu cells, but the table has %zu columns; %s", reader->count,
                  table->columns,
                  reader->count < table->columns ? "those that lack are left out"

@@ -10,7 +10,7 @@
 
 #define VCARD "http://www.w3.org/2006/vcard/ns#"
 
-enum { CARD_TEXT = 64 << 10, CARD_VALUES = 200, CARD_DEPTH = 4 };
+enum { CARD_TEXT = 64 << 10, CARD_VALUES = 200 };
 
 struct cards {
     struct transformation *transformation;

@@ -116,10 +116,10 @@ operation(const struct web_route *route, const char *path, size_t method)
 }
 
 static json_t *
-paths(void)
+paths(const struct web_route *routes)
 {
     json_t *object = json_object();
-    for (const struct web_route *route = web_routes; route->path != NULL; route++) {
+    for (const struct web_route *route = routes; route->path != NULL; route++) {
         char path[128];
         const size_t length = strlen(route->path);
         const bool prefix = length > 1 && route->path[length - 1] == '/';
@@ -137,11 +137,11 @@ paths(void)
 
 /* Tags in the order in which the table has them first. */
 static json_t *
-tags(void)
+tags(const struct web_route *routes)
 {
     json_t *array = json_array();
     json_t *seen = json_object();
-    for (const struct web_route *route = web_routes; route->path != NULL; route++) {
+    for (const struct web_route *route = routes; route->path != NULL; route++) {
         if (json_object_get(seen, route->tag) == NULL) {
             (void)json_object_set_new(seen, route->tag, json_true());
             (void)json_array_append_new(array, json_pack("{s:s}", "name", route->tag));
@@ -154,7 +154,6 @@ tags(void)
 void
 web_openapi(struct web_service *service, const struct web_request *request, struct web_reply *reply)
 {
-    (void)service;
     (void)request;
     json_t *problem =
         json_pack("{s:s,s:s,s:{s:{s:s},s:{s:s},s:{s:s},s:{s:s}}}", "type", "object", "description",
@@ -164,8 +163,8 @@ web_openapi(struct web_service *service, const struct web_request *request, stru
         "{s:s,s:{s:s,s:s,s:s,s:{s:s,s:s}},s:[{s:s}],s:o,s:o,s:{s:{s:o}},s:[]}", "openapi", "3.1.0",
         "info", "title", "Quadrille", "version", QUADRILLE_VERSION, "description",
         "Search, lookups and SPARQL over what a crawl found.", "license", "name", "Apache 2.0",
-        "identifier", "Apache-2.0", "servers", "url", "/", "tags", tags(), "paths", paths(),
-        "components", "schemas", "Problem", problem, "security");
+        "identifier", "Apache-2.0", "servers", "url", "/", "tags", tags(service->routes), "paths",
+        paths(service->routes), "components", "schemas", "Problem", problem, "security");
     find_put_json(&reply->body, description, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
     reply->content_type = "application/json";
 }

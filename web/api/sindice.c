@@ -7,7 +7,7 @@
 #include "rdf/nquads/nquads.h"
 #include "web/api/lookup.h"
 
-enum { DOCUMENT_BYTES = 32 << 20, DOCUMENT_TRIPLES = 100000, TOKEN_BYTES = URL_MAXIMUM };
+enum { DOCUMENT_BYTES = 32 << 20, DOCUMENT_TRIPLES = 100000 };
 
 /* ---- searches ---- */
 

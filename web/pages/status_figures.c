@@ -108,7 +108,7 @@ ask_queues(struct web_service *service, struct status_now *now, bool with_hosts,
 /* ---- rates ---- */
 
 struct sample {
-    uint64_t ms, done[STAGE_COUNT], quads;
+    uint64_t ms, done[STAGE_COUNT];
 };
 
 /* Whoever looks takes samples some seconds apart, and rates are since the oldest that is no older
@@ -144,7 +144,7 @@ rate(uint64_t before, uint64_t after, double seconds)
 static void
 find_rates(struct status_now *now)
 {
-    struct sample present = {.ms = clock_monotonic_ms(), .quads = now->index.quads};
+    struct sample present = {.ms = clock_monotonic_ms()};
     for (int i = 0; i < STAGE_COUNT; i++) {
         present.done[i] = now->queue.stages[i].done;
     }
@@ -154,7 +154,6 @@ find_rates(struct status_now *now)
     for (int i = 0; now->has_rates && i < STAGE_COUNT; i++) {
         now->done_rate[i] = rate(base.done[i], present.done[i], seconds);
     }
-    now->quad_rate = now->has_rates ? rate(base.quads, present.quads, seconds) : 0;
 }
 
 /* Finds the bottleneck as `quadrille status` does. */

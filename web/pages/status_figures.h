@@ -15,7 +15,7 @@ struct status_now {
     struct reason why; /* why one of them is missing */
     /* Jobs done and quads added a second since some seconds ago; not known at the first look. */
     bool has_rates;
-    double done_rate[STAGE_COUNT], quad_rate;
+    double done_rate[STAGE_COUNT];
     int bottleneck; /* the stage that would need longest for what waits; -1: none is known */
     /* Hosts in trouble, those that most jobs wait for; there may be more. */
     struct queue_host hosts[STATUS_HOSTS];

@@ -1,4 +1,4 @@
-/* Entry, prologue and dataset; small helpers of all productions. */
+/* Queries as a whole: prepared, and what is told of them. */
 #include "index/query/parser/parser.h"
 
 #include <stdlib.h>
@@ -7,141 +7,6 @@
 #include "rdf/core/lexical.h"
 
 enum { QUERY_MEMORY = 64 << 20 };
-
-/* ---- helpers ---- */
-
-bool
-parser_is(const struct parser *parser, const char *sign)
-{
-    return parser->lexer.token.kind == TOKEN_SIGN && slice_is(parser->lexer.token.text, sign);
-}
-
-bool
-parser_word(const struct parser *parser, const char *word)
-{
-    return parser->lexer.token.kind == TOKEN_WORD &&
-           slice_equal_nocase(parser->lexer.token.text, slice_string(word));
-}
-
-enum status
-parser_next(struct parser *parser)
-{
-    return lexer_next(&parser->lexer);
-}
-
-enum status
-parser_take(struct parser *parser, const char *sign)
-{
-    if (!parser_is(parser, sign)) {
-        char what[16] = {'\'', sign[0], '\'', 0};
-        return lexer_expected(&parser->lexer, what);
-    }
-    return parser_next(parser);
-}
-
-enum status
-parser_take_word(struct parser *parser, const char *word)
-{
-    return parser_word(parser, word) ? parser_next(parser) : lexer_expected(&parser->lexer, word);
-}
-
-enum status
-parser_too_large(struct parser *parser)
-{
-    return status_fail(parser->why, STATUS_LIMIT, "the query is too large or too deep");
-}
-
-enum status
-parser_enter(struct parser *parser)
-{
-    if (++parser->nesting > NESTING_MAXIMUM) {
-        return status_fail(parser->why, STATUS_LIMIT, "the query nests deeper than %d levels",
-                           NESTING_MAXIMUM);
-    }
-    return STATUS_OK;
-}
-
-void
-parser_leave(struct parser *parser)
-{
-    parser->nesting--;
-}
-
-/* ---- prologue and dataset ---- */
-
-enum status
-parse_prologue(struct parser *parser)
-{
-    for (;;) {
-        if (parser_word(parser, "BASE")) {
-            TRY(parser_next(parser));
-            if (parser->lexer.token.kind != TOKEN_IRI) {
-                return lexer_expected(&parser->lexer, "an IRI in < > after BASE");
-            }
-            TRY(parser_resolve(parser, parser->lexer.token.value, &parser->base));
-            TRY(parser_next(parser));
-        } else if (parser_word(parser, "PREFIX")) {
-            TRY(parser_next(parser));
-            const struct token name = parser->lexer.token;
-            if (name.kind != TOKEN_NAME || name.value.length ||
-                name.text.length != name.prefix.length + 1) {
-                return lexer_expected(&parser->lexer, "a prefix with its colon");
-            }
-            TRY(parser_next(parser));
-            if (parser->lexer.token.kind != TOKEN_IRI) {
-                return lexer_expected(&parser->lexer, "an IRI in < >");
-            }
-            if (parser->prefix_count == PREFIXES_MAXIMUM) {
-                return parser_too_large(parser);
-            }
-            struct prefix *prefix = &parser->prefixes[parser->prefix_count++];
-            prefix->name = name.prefix;
-            TRY(parser_resolve(parser, parser->lexer.token.value, &prefix->iri));
-            TRY(parser_next(parser));
-        } else {
-            return STATUS_OK;
-        }
-    }
-}
-
-static enum status
-append_number(struct parser *parser, uint32_t **numbers, size_t *count, uint32_t number)
-{
-    if ((*count & (*count - 1)) == 0) {
-        uint32_t *more = arena_alloc(parser->arena, (*count ? *count * 2 : 1) * sizeof *more);
-        if (!more) {
-            return parser_too_large(parser);
-        }
-        if (*count) {
-            memcpy(more, *numbers, *count * sizeof *more);
-        }
-        *numbers = more;
-    }
-    (*numbers)[(*count)++] = number;
-    return STATUS_OK;
-}
-
-enum status
-parse_dataset(struct parser *parser, const char *word)
-{
-    struct query *query = parser->query;
-    while (parser_word(parser, word)) {
-        TRY(parser_next(parser));
-        const bool named = parser_word(parser, "NAMED");
-        if (named) {
-            TRY(parser_next(parser));
-        }
-        struct slice iri;
-        uint32_t constant;
-        TRY(parser_iri(parser, &iri));
-        const struct term term = term_iri(iri);
-        TRY(parser_constant(parser, &term, &constant));
-        query->has_dataset = true;
-        TRY(named ? append_number(parser, &query->from_named, &query->from_named_count, constant)
-                  : append_number(parser, &query->from, &query->from_count, constant));
-    }
-    return STATUS_OK;
-}
 
 static enum status
 parse_query(struct parser *parser)
@@ -171,8 +36,6 @@ parse_query(struct parser *parser)
     }
     return STATUS_OK;
 }
-
-/* ---- entry ---- */
 
 /* Decodes the \u escapes that may stand anywhere in a query (section 19.2). */
 enum status

@@ -58,7 +58,7 @@ struct parser {
     struct algebra *unions; /* of alternative paths, waiting to be joined */
 };
 
-/* ---- helpers, in parser.c ---- */
+/* ---- helpers: parser_tokens.c, parser_term.c ---- */
 
 bool parser_is(const struct parser *parser, const char *sign);   /* current token is this sign */
 bool parser_word(const struct parser *parser, const char *word); /* any letter case */

@@ -332,8 +332,12 @@ setup(void **state)
     snprintf(run, sizeof run, "%s/run", folder);
     (void)mkdir(run, 0700);
     options = opt_set_new(tables);
-    service = (struct web_service){
-        .directory = folder, .options = options, .archive = -1, .most = 2, .result_most = 4 << 20};
+    service = (struct web_service){.directory = folder,
+                                   .options = options,
+                                   .archive = -1,
+                                   .most = 2,
+                                   .result_most = 4 << 20,
+                                   .routes = web_routes};
     service.queries = web_queries_new(service.most);
     service.idle = memory_zero(service.most, sizeof(struct index_client *));
     (void)pthread_mutex_init(&service.lock, NULL);
@@ -342,7 +346,7 @@ setup(void **state)
         .listen = "127.0.0.1:0",
         .places = {.connections = 8, .of_address = 8, .request_ms = 60000},
         .idle_seconds = 5,
-        .routes = web_routes,
+        .routes = service.routes,
         .service = &service};
     return web_server_open(&server, &web, &why) != STATUS_OK;
 }
