@@ -67,6 +67,19 @@ class Group:
     def processes(self):
         return [int(line) for line in read(self.folders[0] + "/cgroup.procs").split()]
 
+    def used_by_program(self):
+        """Microseconds that the threads of each program have used; a program without a name is "other"."""
+        used = {}
+        for process in self.processes():
+            try:
+                words = read(f"/proc/{process}/cmdline").split("\0")[0]
+                name = os.path.basename(words.split(" ")[0]).removeprefix("quadrille-").rstrip(":") or "other"
+                for thread in os.listdir(f"/proc/{process}/task"):
+                    used[name] = used.get(name, 0) + int(read(f"/proc/{process}/task/{thread}/schedstat").split()[0]) // 1000
+            except (OSError, ValueError):
+                pass  # it has just ended
+        return used
+
     def end(self):
         for _ in range(200):
             left = self.processes()
@@ -147,7 +160,11 @@ class Watch:
     def look(self):
         ticks = [int(word) for word in read("/proc/stat").split("\n")[0].split()[1:9]]
         counts = [group.counts() for group in self.groups]
-        return {"time": time.monotonic(), "idle": ticks[3] + ticks[4], "ticks": sum(ticks),
+        programs = {}
+        for group in self.groups:
+            for name, used in group.used_by_program().items():
+                programs[name] = programs.get(name, 0) + used
+        return {"time": time.monotonic(), "programs": programs, "idle": ticks[3] + ticks[4], "ticks": sum(ticks),
                 "used": [group.used_us() for group in self.groups],
                 "periods": sum(c["nr_periods"] for c in counts), "throttled": sum(c["nr_throttled"] for c in counts),
                 "sent": sum(machine.bytes_sent() for machine in self.machines)}

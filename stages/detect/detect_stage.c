@@ -2,7 +2,8 @@
  *
  * A document for whose type the registry has transforms is transformed at once, while its content
  * is at hand (stages/transform/transform_document.h), and goes on to index. What is large, or comes
- * while the worker has fallen behind, goes on to transform instead. Any other ends here, its type
+ * while the worker has fallen behind, goes on to transform instead; so does all where this machine
+ * is to have no processes of transform, since then others are to do its work. Any other ends here, its type
  * and the evidence in the metadata, its state "unknown". Of an unknown document that was another
  * one before (a recrawl), the graph is emptied.
  *
@@ -39,6 +40,7 @@ struct detect_stage {
     struct content *content;
     struct registry *registry;
     struct document_transforms *transforms;
+    bool detects_only;   /* processes.transform = 0 */
     uint64_t kept_up_ms; /* monotonic: when the worker had few documents in hand last */
     struct detector detector;
     struct buf memory;
@@ -81,7 +83,7 @@ transforms_at_once(struct detect_stage *stage, const struct warc_record *record)
     if (document_transforms_in_hand(stage->transforms) < FEW) {
         stage->kept_up_ms = now;
     }
-    return record != NULL && record->body.length <= AT_ONCE_BYTES &&
+    return !stage->detects_only && record != NULL && record->body.length <= AT_ONCE_BYTES &&
            now <= stage->kept_up_ms + BEHIND_MS;
 }
 
@@ -260,6 +262,7 @@ detect_open(struct stage_run *run, void **context, struct reason *why)
     stage->obey_tags = strcmp(opt_string(options, "fetch.robots_tags"), "obey") == 0;
     stage->honour_signals = strcmp(opt_string(options, "fetch.robots_signals"), "honour") == 0;
     stage->token = slice_string(opt_string(options, "fetch.robots_name"));
+    stage->detects_only = opt_integer(options, "processes.transform") == 0;
     detector_init(&stage->detector);
     buf_init(&stage->memory, 3 * most + (8 << 20));
     TRY(document_registry_open(&stage->registry, options, stage_directory(run), why));
