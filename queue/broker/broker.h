@@ -26,7 +26,8 @@ struct broker_options {
     size_t seen_cache_bytes;
     uint64_t domain_budget, domain_period_ms; /* queue/frontier/priority.h */
     size_t lane_heads_bytes;                  /* of the next jobs of lanes */
-    struct trouble_rules troubles;            /* when hosts are set aside; failures 0: never */
+    uint32_t outbox_linger_ms;     /* how long what others have taken waits for another commit */
+    struct trouble_rules troubles; /* when hosts are set aside; failures 0: never */
     /* Puts what another node changed of the scope into this one's files. A failure refuses the
      * TRANSFER that brought it, which comes again. NULL: there are no other nodes. */
     enum status (*take_scope)(void *context, struct slice change, struct reason *why);

@@ -118,12 +118,13 @@ struct sequence {
 };
 
 struct peer {
-    uint64_t fingerprint; /* of the node's name */
-    uint64_t next;        /* sequence of the next job for it */
-    uint64_t first;       /* sequence of the first that it has not yet committed */
-    uint64_t flight_last; /* last one under way; 0: nothing is */
-    uint64_t delivered;   /* last one committed there and not yet deleted here; 0: none */
-    uint64_t retry_ms;    /* monotonic */
+    uint64_t fingerprint;  /* of the node's name */
+    uint64_t next;         /* sequence of the next job for it */
+    uint64_t first;        /* sequence of the first that it has not yet committed */
+    uint64_t flight_last;  /* last one under way; 0: nothing is */
+    uint64_t delivered;    /* last one committed there and not yet deleted here; 0: none */
+    uint64_t delivered_ms; /* monotonic; since when */
+    uint64_t retry_ms;     /* monotonic */
     uint32_t flight_stages[STAGE_COUNT];
     uint64_t waiting[STAGE_COUNT]; /* in the outbox; fetch: metadata, too */
     uint64_t down_since_ms;        /* wall; 0: it answers */
@@ -325,8 +326,11 @@ void broker_to_node(struct broker *broker, const struct incoming *incoming);
 uint64_t broker_outbox_moving(const struct broker *broker, uint8_t stage);
 /* Returns what is known of the outbox of a node; nothing of it is stored when it is new. */
 struct origin *broker_origin(struct broker *broker, uint64_t origin);
-/* Deletes what other nodes have committed; writes the sequences that changed. */
+/* Deletes what other nodes have committed, if there is a commit anyway or it has waited for one for
+ * long enough; writes the sequences that changed. The last of a round. */
 void broker_nodes_write(struct broker *broker);
+/* When that has waited for long enough (monotonic; UINT64_MAX: nothing waits). */
+uint64_t broker_outbox_due_ms(const struct broker *broker);
 void broker_nodes_settle(struct broker *broker, bool committed);
 /* What is stored of another node: name may be NULL, else it gets NODE_NAME_SIZE bytes at most. */
 enum status broker_peer_row(struct broker *broker, uint64_t fingerprint, uint64_t *next, char *name,

@@ -210,12 +210,27 @@ delete_delivered(struct broker *broker, struct peer *peer)
     peer->changed = true;
 }
 
+/* Monotonic; UINT64_MAX: never. */
+uint64_t
+broker_outbox_due_ms(const struct broker *broker)
+{
+    uint64_t due = UINT64_MAX;
+    for (size_t i = 0; i < cluster_node_count(broker->options.cluster); i++) {
+        const struct peer *peer = &broker->peers[i];
+        const uint64_t end = peer->delivered_ms + broker->options.outbox_linger_ms;
+        due = peer->delivered != 0 && end < due ? end : due;
+    }
+    return due;
+}
+
 void
 broker_nodes_write(struct broker *broker)
 {
+    const bool now =
+        broker->batch.count > 0 || clock_monotonic_ms() >= broker_outbox_due_ms(broker);
     for (size_t i = 0; i < cluster_node_count(broker->options.cluster); i++) {
         struct peer *peer = &broker->peers[i];
-        if (peer->delivered != 0) {
+        if (peer->delivered != 0 && now) {
             delete_delivered(broker, peer);
         }
         if (peer->changed) {
@@ -316,6 +331,7 @@ broker_delivered(struct broker *broker, size_t node, enum status status, uint64_
     }
     if (status == STATUS_OK && last >= peer->flight_last) {
         peer->delivered = peer->flight_last;
+        peer->delivered_ms = clock_monotonic_ms();
     } else {
         peer->flight_last = 0;
         memset(peer->flight_stages, 0, sizeof peer->flight_stages);

@@ -138,10 +138,10 @@ gather(struct broker *broker, uint64_t now, struct reason *why)
         TRY(apply_pending(broker, &broker->pending[i], why));
     }
     TRY(broker_troubles_write(broker, why));
-    broker_nodes_write(broker);
     write_workers(broker, now);
     seen_write(broker->seen, &broker->batch);
     seen_write(broker->revisits, &broker->batch);
+    broker_nodes_write(broker);
     if (broker->batch.count > 0) {
         write_counters(broker);
         priority_write(broker->priorities, &broker->batch, false);
@@ -337,6 +337,7 @@ broker_wait_ms(const struct broker *broker)
         clock_wait_until(&wait, broker->failed_until_ms, now);
     } else {
         clock_wait_until(&wait, broker->stall_check_ms, now);
+        clock_wait_until(&wait, broker_outbox_due_ms(broker), now);
         if (broker->later_due_ms != UINT64_MAX) {
             clock_wait_until(&wait, broker->later_due_ms, wall);
         }

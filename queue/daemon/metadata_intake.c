@@ -3,19 +3,35 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/system/clock.h"
 #include "base/system/log.h"
 #include "metastore/metastore_client.h"
+#include "queue/client/message.h"
+
+enum {
+    GATHER_MS = 250,         /* the most that a request waits for others */
+    GATHER_BYTES = 256 << 10 /* they do not wait for more */
+};
 
 struct waiting {
-    struct metadata_intake *intake;
     struct waiting *next;
     struct rpc_request *request;
+};
+
+/* Requests whose metadata are one message to the store. */
+struct gathering {
+    struct metadata_intake *intake;
+    struct gathering *next;
+    struct waiting *first, **end;
 };
 
 struct metadata_intake {
     char *endpoint;
     struct metastore_client *store; /* opened at first need */
-    struct waiting *first;
+    struct gathering *open;         /* not sent yet; NULL: nobody waits for others */
+    size_t bytes;                   /* of its requests */
+    uint64_t due_ms;                /* monotonic: it is not sent sooner, unless it is large */
+    struct gathering *under_way;
     metadata_taken *taken;
     void *context;
 };
@@ -30,13 +46,29 @@ metadata_intake_new(const char *endpoint, metadata_taken *taken, void *context)
     return intake;
 }
 
+static void
+give_back(struct gathering *gathering, enum status status, const struct reason *why)
+{
+    const struct metadata_intake *intake = gathering->intake;
+    for (struct waiting *waiting = gathering->first, *next; waiting != NULL; waiting = next) {
+        next = waiting->next;
+        intake->taken(intake->context, waiting->request, status, why);
+        free(waiting);
+    }
+    free(gathering);
+}
+
 void
 metadata_intake_free(struct metadata_intake *intake)
 {
+    struct reason why;
     if (intake == NULL) {
         return;
     }
     metastore_client_close(intake->store);
+    if (intake->open != NULL) {
+        give_back(intake->open, status_fail(&why, STATUS_CANCELLED, "the queue is closed"), &why);
+    }
     free(intake->endpoint);
     free(intake);
 }
@@ -59,15 +91,13 @@ open_store(struct metadata_intake *intake, struct reason *why)
 static void
 put_done(void *context, enum status status, const struct reason *why)
 {
-    struct waiting *waiting = context;
-    struct metadata_intake *intake = waiting->intake;
-    struct waiting **at = &intake->first;
-    while (*at != waiting) {
+    struct gathering *gathering = context;
+    struct gathering **at = &gathering->intake->under_way;
+    while (*at != gathering) {
         at = &(*at)->next;
     }
-    *at = waiting->next;
-    intake->taken(intake->context, waiting->request, status, why);
-    free(waiting);
+    *at = gathering->next;
+    give_back(gathering, status, why);
 }
 
 /* Malformed ones are dropped, since their sender would send them for ever. */
@@ -85,69 +115,135 @@ puts_of(const struct broker_metadata *list, size_t n, struct meta_put *puts)
     return good;
 }
 
-/* Whether it is under way already: then the answer goes to whoever asks now. */
+static bool
+is_repeated(const struct rpc_request *older, const struct rpc_request *request)
+{
+    return older->id == request->id && older->incarnation == request->incarnation &&
+           slice_equal(older->client, request->client);
+}
+
+/* Where it waits already: then the answer goes to whoever asks now. */
+static struct waiting *
+find_repeated(const struct gathering *gathering, const struct rpc_request *request)
+{
+    for (; gathering != NULL; gathering = gathering->next) {
+        for (struct waiting *waiting = gathering->first; waiting != NULL; waiting = waiting->next) {
+            if (is_repeated(waiting->request, request)) {
+                return waiting;
+            }
+        }
+    }
+    return NULL;
+}
+
 static bool
 replace(struct metadata_intake *intake, struct rpc_request *request)
 {
-    for (struct waiting *waiting = intake->first; waiting != NULL; waiting = waiting->next) {
-        struct rpc_request *older = waiting->request;
-        if (older->id == request->id && older->incarnation == request->incarnation &&
-            slice_equal(older->client, request->client)) {
-            const struct rpc_request kept = *older;
-            *older = *request;
-            *request = kept;
-            return true;
+    struct waiting *waiting = find_repeated(intake->open, request);
+    waiting = waiting != NULL ? waiting : find_repeated(intake->under_way, request);
+    if (waiting == NULL) {
+        return false;
+    }
+    rpc_request_drop(waiting->request);
+    free(waiting->request);
+    waiting->request = request;
+    return true;
+}
+
+/* What the requests bring, until the bytes of those that do not bring it themselves are reset. */
+static struct meta_put *
+puts_of_all(const struct gathering *gathering, struct broker *broker, struct buf *bytes, size_t *n)
+{
+    struct meta_put *puts = NULL;
+    *n = 0;
+    for (const struct waiting *waiting = gathering->first; waiting; waiting = waiting->next) {
+        struct broker_metadata *list;
+        const size_t count = broker_metadata_of(broker, waiting->request->verb,
+                                                waiting->request->payload, &list, bytes);
+        if (count > 0) {
+            puts = memory_resize(puts, *n + count, sizeof *puts);
+            *n += puts_of(list, count, puts + *n);
+        }
+        free(list);
+    }
+    return puts;
+}
+
+static void
+send_gathered(struct metadata_intake *intake, struct broker *broker)
+{
+    struct gathering *gathering = intake->open;
+    struct buf bytes;
+    struct reason why = {""};
+    size_t n;
+    intake->open = NULL;
+    intake->bytes = 0;
+    intake->due_ms = clock_monotonic_ms() + GATHER_MS;
+    buf_init(&bytes, (size_t)16 << 20);
+    struct meta_put *puts = puts_of_all(gathering, broker, &bytes, &n);
+    const enum status status = n > 0 ? open_store(intake, &why) : STATUS_OK;
+    if (n == 0 || status != STATUS_OK) {
+        give_back(gathering, status, &why);
+    } else {
+        gathering->next = intake->under_way;
+        intake->under_way = gathering;
+        metastore_put(intake->store, puts, n, put_done, gathering);
+    }
+    free(puts);
+    buf_release(&bytes);
+}
+
+/* FORGET is for a person, who waits; and one of it has its rows in memory. */
+void
+metadata_intake_hold(struct metadata_intake *intake, struct broker *broker,
+                     struct rpc_request *request)
+{
+    if (replace(intake, request)) {
+        return;
+    }
+    if (intake->open == NULL) {
+        intake->open = memory_zero(1, sizeof *intake->open);
+        intake->open->intake = intake;
+        intake->open->end = &intake->open->first;
+    }
+    struct waiting *waiting = memory_zero(1, sizeof *waiting);
+    waiting->request = request;
+    *intake->open->end = waiting;
+    intake->open->end = &waiting->next;
+    intake->bytes += request->payload.length;
+    if (request->verb == QUEUE_FORGET || intake->bytes >= GATHER_BYTES ||
+        clock_monotonic_ms() >= intake->due_ms) {
+        send_gathered(intake, broker);
+    }
+}
+
+static bool
+any_has_verb(const struct gathering *gathering, uint8_t verb)
+{
+    for (; gathering != NULL; gathering = gathering->next) {
+        for (const struct waiting *waiting = gathering->first; waiting; waiting = waiting->next) {
+            if (waiting->request->verb == verb) {
+                return true;
+            }
         }
     }
     return false;
 }
 
 bool
-metadata_intake_hold(struct metadata_intake *intake, struct broker *broker,
-                     struct rpc_request *request)
-{
-    struct broker_metadata *list;
-    struct buf bytes;
-    struct reason why = {""};
-    if (replace(intake, request)) {
-        rpc_request_drop(request);
-        free(request);
-        return true;
-    }
-    buf_init(&bytes, (size_t)16 << 20);
-    const size_t n = broker_metadata_of(broker, request->verb, request->payload, &list, &bytes);
-    struct meta_put *puts = memory_zero(n + 1, sizeof *puts);
-    const size_t good = puts_of(list, n, puts);
-    const enum status status = good > 0 ? open_store(intake, &why) : STATUS_OK;
-    if (status != STATUS_OK) {
-        intake->taken(intake->context, request, status, &why);
-    } else if (good > 0) {
-        struct waiting *waiting = memory_zero(1, sizeof *waiting);
-        *waiting = (struct waiting){.intake = intake, .next = intake->first, .request = request};
-        intake->first = waiting;
-        metastore_put(intake->store, puts, good, put_done, waiting);
-    }
-    free(puts);
-    free(list);
-    buf_release(&bytes);
-    return good > 0;
-}
-
-bool
 metadata_intake_holds(const struct metadata_intake *intake, uint8_t verb)
 {
-    const struct waiting *waiting = intake->first;
-    while (waiting != NULL && waiting->request->verb != verb) {
-        waiting = waiting->next;
-    }
-    return waiting != NULL;
+    return any_has_verb(intake->open, verb) || any_has_verb(intake->under_way, verb);
 }
 
 void
-metadata_intake_process(struct metadata_intake *intake)
+metadata_intake_process(struct metadata_intake *intake, struct broker *broker)
 {
     if (intake->store != NULL) {
         metastore_process(intake->store);
+    }
+    if (intake->open != NULL && clock_monotonic_ms() >= intake->due_ms) {
+        send_gathered(intake, broker);
     }
 }
 
@@ -164,5 +260,11 @@ metadata_intake_descriptor(const struct metadata_intake *intake)
 int
 metadata_intake_wait_ms(const struct metadata_intake *intake)
 {
-    return intake->store != NULL ? metastore_wait_ms(intake->store) : -1;
+    const int store = intake->store != NULL ? metastore_wait_ms(intake->store) : -1;
+    if (intake->open == NULL) {
+        return store;
+    }
+    const uint64_t now = clock_monotonic_ms();
+    const int own = intake->due_ms > now ? (int)(intake->due_ms - now) : 0;
+    return store >= 0 && store < own ? store : own;
 }

@@ -1,5 +1,6 @@
 /* Updates of this node's metadata store that other nodes' jobs bring: they are in the store before
- * the queue commits what came with them. Requests wait here meanwhile. */
+ * the queue commits what came with them. Requests wait here meanwhile, and for each other, so that
+ * those of many nodes are one message to the store and one round of the queue. */
 #ifndef QUEUE_DAEMON_METADATA_INTAKE_H
 #define QUEUE_DAEMON_METADATA_INTAKE_H
 
@@ -16,13 +17,13 @@ struct metadata_intake *metadata_intake_new(const char *endpoint, metadata_taken
                                             void *context);
 /* Drops what waits. */
 void metadata_intake_free(struct metadata_intake *intake);
-/* True: the request waits for the store, and metadata_taken gets it back. A repetition takes the
- * place of what it repeats. */
-bool metadata_intake_hold(struct metadata_intake *intake, struct broker *broker,
+/* Has the request wait until metadata_taken gets it back, which may be at once. A repetition takes
+ * the place of what it repeats. */
+void metadata_intake_hold(struct metadata_intake *intake, struct broker *broker,
                           struct rpc_request *request);
 /* Returns whether a request with the verb waits. */
 bool metadata_intake_holds(const struct metadata_intake *intake, uint8_t verb);
-void metadata_intake_process(struct metadata_intake *intake);
+void metadata_intake_process(struct metadata_intake *intake, struct broker *broker);
 /* For poll; -1: nothing is there to be waited for. */
 int metadata_intake_descriptor(const struct metadata_intake *intake);
 int metadata_intake_wait_ms(const struct metadata_intake *intake);

@@ -13,7 +13,10 @@ enum {
     TRANSFER_PAYLOAD_MAXIMUM = 8 << 20,
     FOR_EVER_MS = 0, /* the transport repeats it, at once when the connection comes back */
     SIGN_MS = 1000,
-    SILENCE_MS = 5000
+    SILENCE_MS = 5000,
+    RESEND_MS = 4000,      /* over a connection that lives: the other takes its time, twice */
+    PACE_MS = 500,         /* between two messages to a node, */
+    PACE_BYTES = 256 << 10 /* unless there is so much */
 };
 
 struct link {
@@ -22,8 +25,10 @@ struct link {
     struct rpc_client *client; /* NULL: this node */
     bool asked;
     uint64_t ask_ms, heard_ms; /* monotonic */
-    uint64_t down_since_ms;    /* wall; 0: it answers */
-    struct reason trouble;     /* why it took nothing; empty: it did */
+    uint64_t send_ms;          /* monotonic: not before */
+    bool looked_at;
+    uint64_t down_since_ms; /* wall; 0: it answers */
+    struct reason trouble;  /* why it took nothing; empty: it did */
 };
 
 struct node_links {
@@ -84,8 +89,7 @@ ask_for_sign(struct link *link, uint64_t now)
 static void
 look_at(struct link *link, uint64_t now)
 {
-    rpc_client_process(link->client);
-    if (!link->asked && now >= link->ask_ms) {
+    if (!link->asked && now >= link->ask_ms && now >= link->heard_ms + SIGN_MS) {
         ask_for_sign(link, now);
     }
     if (link->down_since_ms == 0 && now >= link->heard_ms + SILENCE_MS) {
@@ -96,14 +100,22 @@ look_at(struct link *link, uint64_t now)
     }
 }
 
+/* Asking a link takes several calls of the kernel, so only when there is something. */
 void
-node_links_process(struct node_links *links)
+node_links_process(struct node_links *links, const struct pollfd *polls)
 {
     const uint64_t now = clock_monotonic_ms();
     for (size_t i = 0; i < links->count; i++) {
-        if (links->links[i].client != NULL) {
-            look_at(&links->links[i], now);
+        struct link *link = &links->links[i];
+        if (link->client == NULL) {
+            continue;
         }
+        if (!link->looked_at || polls->revents != 0 || rpc_client_wait_ms(link->client) == 0) {
+            rpc_client_process(link->client);
+            link->looked_at = true;
+        }
+        look_at(link, now);
+        polls++;
     }
 }
 
@@ -145,10 +157,13 @@ node_links_send(struct node_links *links)
 {
     struct buf payload;
     buf_init(&payload, TRANSFER_PAYLOAD_MAXIMUM);
+    const uint64_t now = clock_monotonic_ms();
     for (size_t i = 0; i < links->count; i++) {
         struct link *link = &links->links[i];
         buf_reset(&payload);
-        if (link->client != NULL && broker_outgoing(links->broker, link->node, &payload)) {
+        if (link->client != NULL && now >= link->send_ms &&
+            broker_outgoing(links->broker, link->node, &payload)) {
+            link->send_ms = now + (payload.length < PACE_BYTES ? PACE_MS : 0);
             rpc_client_post(link->client, QUEUE_TRANSFER, buf_slice(&payload), FOR_EVER_MS,
                             transferred, link);
         }
@@ -168,6 +183,7 @@ open_link(struct link *link, const struct cluster *cluster, struct reason *why)
         .endpoint = cluster_node(cluster, link->node)->queue,
         .name = name,
         .keys = cluster_keys(cluster),
+        .resend_ms = RESEND_MS,
     };
     link->heard_ms = clock_monotonic_ms();
     return rpc_client_open(&link->client, &options, why);
@@ -231,7 +247,11 @@ node_links_wait_ms(const struct node_links *links)
         const int own = rpc_client_wait_ms(link->client);
         wait = own >= 0 && (uint64_t)own < wait ? (uint64_t)own : wait;
         if (!link->asked) {
-            clock_wait_until(&wait, link->ask_ms, now);
+            const uint64_t sign = link->heard_ms + SIGN_MS;
+            clock_wait_until(&wait, link->ask_ms > sign ? link->ask_ms : sign, now);
+        }
+        if (link->send_ms > now) {
+            clock_wait_until(&wait, link->send_ms, now);
         }
         if (link->down_since_ms == 0) {
             clock_wait_until(&wait, link->heard_ms + SILENCE_MS, now);

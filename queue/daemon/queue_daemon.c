@@ -29,6 +29,7 @@ struct daemon {
     struct node_links *links;
     struct metadata_intake *metadata;
     struct pollfd *polls;
+    nfds_t poll_links; /* those from here on are the links' */
     int signals;
     bool stopping;
     struct daemon_scope scope;
@@ -85,8 +86,9 @@ take(struct daemon *daemon, struct rpc_request *request)
     if (verb == QUEUE_FORGET && metadata_intake_holds(daemon->metadata, verb)) {
         (void)status_fail(&why, STATUS_AGAIN, "another command has this node forget one");
         answer(daemon, request, STATUS_AGAIN, (struct slice){NULL, 0}, &why);
-    } else if ((verb != QUEUE_TRANSFER && verb != QUEUE_FORGET) ||
-               !metadata_intake_hold(daemon->metadata, daemon->broker, request)) {
+    } else if (verb == QUEUE_TRANSFER || verb == QUEUE_FORGET) {
+        metadata_intake_hold(daemon->metadata, daemon->broker, request);
+    } else {
         submit(daemon, request);
     }
 }
@@ -165,6 +167,7 @@ wait_for_work(struct daemon *daemon, bool busy)
     wait = links < wait ? links : wait;
     daemon->polls[n++] =
         (struct pollfd){.fd = metadata_intake_descriptor(daemon->metadata), .events = POLLIN};
+    daemon->poll_links = n;
     n += node_links_polls(daemon->links, daemon->polls + n);
     if (poll(daemon->polls, n, (int)wait) > 0 && daemon->polls[0].revents != 0) {
         struct signalfd_siginfo info;
@@ -176,8 +179,8 @@ static enum status
 loop(struct daemon *daemon, struct reason *why)
 {
     while (!daemon->stopping) {
-        node_links_process(daemon->links);
-        metadata_intake_process(daemon->metadata);
+        node_links_process(daemon->links, daemon->polls + daemon->poll_links);
+        metadata_intake_process(daemon->metadata, daemon->broker);
         const bool busy = receive(daemon);
         daemon_scope_look(&daemon->scope, daemon->broker);
         TRY(broker_work(daemon->broker, why));

@@ -19,6 +19,7 @@ enum {
     CHECKPOINT_MS = 60 * 1000,
     CHECKPOINT_MOST = 256 << 20, /* bytes of log, which a start after a crash reads */
     BURST = 32,                  /* jobs of a host without rests; more only wait at the worker */
+    OUTBOX_LINGER_MS = 250,
     SPARE_ATTEMPTS = 2, /* beyond those that fetch.attempts counts: a process may die of a job */
     DOMAIN_PERIOD_MS = 24 * 60 * 60 * 1000,
     OUTAGE_HOSTS = 5,           /* fewer silent hosts cannot be told from dead ones */
@@ -67,6 +68,7 @@ broker_options_of(const struct daemon_setting *setting)
         .domain_budget = (uint64_t)opt_integer(options, "queue.domain_budget"),
         .domain_period_ms = DOMAIN_PERIOD_MS,
         .lane_heads_bytes = (size_t)(cache / 2),
+        .outbox_linger_ms = OUTBOX_LINGER_MS,
         .troubles =
             {
                 .failures = (uint32_t)opt_integer(options, "queue.host_failures"),
