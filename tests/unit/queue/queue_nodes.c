@@ -356,6 +356,43 @@ test_outbox_is_counted_by_stage(void **state)
     close_pair(&pair);
 }
 
+/* What the other node has taken is deleted with the next commit, and by itself only in the end. */
+static void
+test_deletion_waits_for_another_commit(void **state)
+{
+    enum { LINGER_MS = 100000 };
+    (void)state;
+    for (int alone = 0; alone < 2; alone++) {
+        struct pair pair = {0};
+        uint64_t last = 0;
+        open_pair(&pair, 1);
+        pair.benches[0]->options.outbox_linger_ms = LINGER_MS;
+        restart(&pair, 0);
+        clock_stop();
+        put_foreign(&pair, STAGE_INDEX, 1);
+        assert_true(send(&pair, 0));
+        assert_int_equal(arrive(&pair, 0, &last), STATUS_OK);
+        confirm(&pair, 0, STATUS_OK, last);
+        clock_move(LINGER_MS - 1);
+        bench_work(pair.benches[0]);
+        assert_int_equal(outbox_of(&pair, 0, STAGE_INDEX), 1);
+        assert_int_equal(broker_wait_ms(pair.benches[0]->broker), 1);
+        assert_false(send(&pair, 0)); /* nor is anything sent meanwhile */
+        if (alone > 0) {
+            clock_move(1);
+            bench_work(pair.benches[0]);
+            assert_int_equal(outbox_of(&pair, 0, STAGE_INDEX), 0);
+        } else {
+            put_foreign(&pair, STAGE_INDEX, 1);
+            assert_int_equal(outbox_of(&pair, 0, STAGE_INDEX), 1); /* the new one */
+            assert_true(send(&pair, 0));
+        }
+        assert_int_equal(stats(pair.benches[0]).sent, 1);
+        clock_go();
+        close_pair(&pair);
+    }
+}
+
 /* Sequences go on over restarts, so that the other node does not take new jobs for old ones. */
 static void
 test_sequences_go_on_after_a_restart(void **state)
@@ -516,6 +553,7 @@ queue_nodes_run(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jobs_between_nodes_exactly_once),
         cmocka_unit_test(test_outbox_is_counted_by_stage),
+        cmocka_unit_test(test_deletion_waits_for_another_commit),
         cmocka_unit_test(test_sequences_go_on_after_a_restart),
         cmocka_unit_test(test_failed_commit_of_the_receiver),
         cmocka_unit_test(test_failed_commit_of_the_sender),
