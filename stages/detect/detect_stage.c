@@ -3,9 +3,9 @@
  * A document for whose type the registry has transforms is transformed at once, while its content
  * is at hand (stages/transform/transform_document.h), and goes on to index. What is large, or comes
  * while the worker has fallen behind, goes on to transform instead; so does all where this machine
- * is to have no processes of transform, since then others are to do its work. Any other ends here, its type
- * and the evidence in the metadata, its state "unknown". Of an unknown document that was another
- * one before (a recrawl), the graph is emptied.
+ * is to have no processes of transform, since then others are to do its work. Any other ends here,
+ * its type and the evidence in the metadata, its state "unknown". Of an unknown document that was
+ * another one before (a recrawl), the graph is emptied.
  *
  * Hostile input: contents, Content-Type, URIs. Our own sniffing is bounded scanning; libmagic
  * is asked in a sandboxed process, and only when nothing else decides.
