@@ -170,15 +170,11 @@ puts_of_all(const struct gathering *gathering, struct broker *broker, struct buf
 }
 
 static void
-send_gathered(struct metadata_intake *intake, struct broker *broker)
+send_to_store(struct metadata_intake *intake, struct gathering *gathering, struct broker *broker)
 {
-    struct gathering *gathering = intake->open;
     struct buf bytes;
     struct reason why = {""};
     size_t n;
-    intake->open = NULL;
-    intake->bytes = 0;
-    intake->due_ms = clock_monotonic_ms() + GATHER_MS;
     buf_init(&bytes, (size_t)16 << 20);
     struct meta_put *puts = puts_of_all(gathering, broker, &bytes, &n);
     const enum status status = n > 0 ? open_store(intake, &why) : STATUS_OK;
@@ -193,7 +189,35 @@ send_gathered(struct metadata_intake *intake, struct broker *broker)
     buf_release(&bytes);
 }
 
-/* FORGET is for a person, who waits; and one of it has its rows in memory. */
+static void
+send_gathered(struct metadata_intake *intake, struct broker *broker)
+{
+    struct gathering *gathering = intake->open;
+    intake->open = NULL;
+    intake->bytes = 0;
+    intake->due_ms = clock_monotonic_ms() + GATHER_MS;
+    send_to_store(intake, gathering, broker);
+}
+
+static struct gathering *
+gathering_new(struct metadata_intake *intake)
+{
+    struct gathering *gathering = memory_zero(1, sizeof *gathering);
+    gathering->intake = intake;
+    gathering->end = &gathering->first;
+    return gathering;
+}
+
+static void
+add_request(struct gathering *gathering, struct rpc_request *request)
+{
+    struct waiting *waiting = memory_zero(1, sizeof *waiting);
+    waiting->request = request;
+    *gathering->end = waiting;
+    gathering->end = &waiting->next;
+}
+
+/* FORGET is for a person, who waits. */
 void
 metadata_intake_hold(struct metadata_intake *intake, struct broker *broker,
                      struct rpc_request *request)
@@ -201,18 +225,18 @@ metadata_intake_hold(struct metadata_intake *intake, struct broker *broker,
     if (replace(intake, request)) {
         return;
     }
-    if (intake->open == NULL) {
-        intake->open = memory_zero(1, sizeof *intake->open);
-        intake->open->intake = intake;
-        intake->open->end = &intake->open->first;
+    if (request->verb == QUEUE_FORGET) {
+        struct gathering *alone = gathering_new(intake);
+        add_request(alone, request);
+        send_to_store(intake, alone, broker);
+        return;
     }
-    struct waiting *waiting = memory_zero(1, sizeof *waiting);
-    waiting->request = request;
-    *intake->open->end = waiting;
-    intake->open->end = &waiting->next;
+    if (intake->open == NULL) {
+        intake->open = gathering_new(intake);
+    }
     intake->bytes += request->payload.length;
-    if (request->verb == QUEUE_FORGET || intake->bytes >= GATHER_BYTES ||
-        clock_monotonic_ms() >= intake->due_ms) {
+    add_request(intake->open, request);
+    if (intake->bytes >= GATHER_BYTES || clock_monotonic_ms() >= intake->due_ms) {
         send_gathered(intake, broker);
     }
 }

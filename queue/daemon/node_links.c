@@ -55,6 +55,7 @@ static void
 hear(struct link *link)
 {
     link->heard_ms = clock_monotonic_ms();
+    link->ask_ms = link->heard_ms + SIGN_MS;
     if (link->down_since_ms != 0) {
         log_info("node_back", "node=%s", name_of(link));
         link->down_since_ms = 0;
@@ -89,7 +90,7 @@ ask_for_sign(struct link *link, uint64_t now)
 static void
 look_at(struct link *link, uint64_t now)
 {
-    if (!link->asked && now >= link->ask_ms && now >= link->heard_ms + SIGN_MS) {
+    if (!link->asked && now >= link->ask_ms) {
         ask_for_sign(link, now);
     }
     if (link->down_since_ms == 0 && now >= link->heard_ms + SILENCE_MS) {
@@ -247,8 +248,7 @@ node_links_wait_ms(const struct node_links *links)
         const int own = rpc_client_wait_ms(link->client);
         wait = own >= 0 && (uint64_t)own < wait ? (uint64_t)own : wait;
         if (!link->asked) {
-            const uint64_t sign = link->heard_ms + SIGN_MS;
-            clock_wait_until(&wait, link->ask_ms > sign ? link->ask_ms : sign, now);
+            clock_wait_until(&wait, link->ask_ms, now);
         }
         if (link->send_ms > now) {
             clock_wait_until(&wait, link->send_ms, now);

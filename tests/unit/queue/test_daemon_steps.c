@@ -31,7 +31,7 @@
 #include "queue/daemon/queue_daemon.h"
 #include "tests/unit/scratch.h"
 
-enum { TRACE = 1 << 16, NODES = 3, WALL_MS = 1000000, POSTS = 16, REQUESTS = 8, TEXT = 256 };
+enum { TRACE = 1 << 20, NODES = 3, WALL_MS = 1000000, POSTS = 16, REQUESTS = 8, TEXT = 256 };
 
 static struct buf trace;
 static uint64_t now_ms;
@@ -70,7 +70,9 @@ static struct {
     uint8_t verb;
 } posts[POSTS];
 static size_t post_count;
-static int outgoing; /* node for which something waits */
+static int outgoing; /* node for which something waits, */
+static size_t outgoing_bytes;
+static int processed[NODES];
 
 STAND_IN(enum status, rpc_client_open,
          (struct rpc_client * *client, const struct rpc_client_options *options,
@@ -100,7 +102,7 @@ STAND_IN(int, rpc_client_descriptor, (struct rpc_client * client))
 
 STAND_IN(void, rpc_client_process, (struct rpc_client * client))
 {
-    assert_non_null(client);
+    processed[client->node]++;
 }
 
 STAND_IN(int, rpc_client_wait_ms, (const struct rpc_client *client))
@@ -118,7 +120,7 @@ STAND_IN(void, rpc_client_post,
     posts[post_count].done = done;
     posts[post_count++].context = context;
     buf_printf(&trace, "post %u to %d:", verb, client->node);
-    for (size_t i = 0; i < payload.length; i++) {
+    for (size_t i = 0; i < payload.length && i < 8; i++) {
         buf_printf(&trace, " %02x", (uint8_t)payload.at[i]);
     }
     buf_append_char(&trace, '\n');
@@ -164,6 +166,9 @@ STAND_IN(bool, broker_outgoing, (struct broker * broker, size_t node, struct buf
     assert_int_equal(payload->length, 0);
     assert_int_not_equal(node, 1); /* that is this one */
     buf_append_string(payload, (int)node == outgoing ? "jb" : "x");
+    for (size_t i = 2; i < outgoing_bytes; i++) {
+        buf_append_char(payload, '.');
+    }
     return (int)node == outgoing;
 }
 
@@ -535,6 +540,8 @@ set_up(void **state)
     assert_true(scratch_folder(folder, "test_daemon_steps"));
     now_ms = 100;
     client_fails = outgoing = -1;
+    outgoing_bytes = 0;
+    memset(processed, 0, sizeof processed);
     post_count = put_count = submitted_count = metadata_count = 0;
     for (int i = 0; i < NODES; i++) {
         client_wait_ms[i] = -1;
@@ -582,6 +589,13 @@ open_links(void)
     return links;
 }
 
+static void
+process_links(struct node_links *links)
+{
+    const struct pollfd silent[NODES] = {{0}};
+    node_links_process(links, silent);
+}
+
 #define SIGN(node) "post 5 to " #node ": 00 00 00 00 00 00 00 00\n"
 
 static void
@@ -612,9 +626,9 @@ signs_of_life_are_asked_for_once_a_second(void **state)
     struct node_links *links = open_links();
     (void)state;
     assert_int_equal(node_links_wait_ms(links), 0); /* to ask */
-    node_links_process(links);
+    process_links(links);
     assert_trace(SIGN(0) SIGN(2));
-    node_links_process(links);
+    process_links(links);
     assert_trace("");
     assert_int_equal(node_links_wait_ms(links), 5000);
     client_wait_ms[2] = 7;
@@ -624,12 +638,12 @@ signs_of_life_are_asked_for_once_a_second(void **state)
     client_wait_ms[2] = -1;
     now_ms += 10;
     answer_post(0, STATUS_OK, SLICE(""), "");
-    assert_int_equal(node_links_wait_ms(links), 990);
-    now_ms += 989;
-    node_links_process(links);
+    assert_int_equal(node_links_wait_ms(links), 1000);
+    now_ms += 999;
+    process_links(links);
     assert_trace("");
     now_ms++;
-    node_links_process(links);
+    process_links(links);
     assert_trace(SIGN(0));
     answer_post(1, STATUS_CANCELLED, SLICE(""), ""); /* closing: it was not heard */
     answer_post(2, STATUS_CANCELLED, SLICE(""), "");
@@ -643,29 +657,29 @@ who_is_silent_for_five_seconds_is_down(void **state)
 {
     struct node_links *links = open_links();
     (void)state;
-    node_links_process(links);
+    process_links(links);
     assert_trace(SIGN(0) SIGN(2));
     now_ms += 300;
     answer_post(1, STATUS_DENIED, SLICE(""), "whatever it says");
     assert_trace("");
     now_ms += 4699;
-    node_links_process(links);
+    process_links(links);
     assert_trace(SIGN(2));
     now_ms++;
     assert_int_equal(node_links_wait_ms(links), 0);
-    node_links_process(links);
+    process_links(links);
     assert_trace("node 0 down since 1000100 trouble ''\n");
     assert_int_equal(node_links_wait_ms(links), 300); /* for the other; this one is asked */
     now_ms += 299;
-    node_links_process(links);
+    process_links(links);
     assert_trace("");
     answer_post(2, STATUS_OK, SLICE(""), "");
-    now_ms += 700;
-    node_links_process(links);
+    now_ms += 1000;
+    process_links(links);
     assert_trace(SIGN(2));
     answer_post(0, STATUS_CANCELLED, SLICE(""), "");
     assert_trace("");
-    node_links_process(links);
+    process_links(links);
     assert_trace(SIGN(0));
     answer_post(4, STATUS_OK, SLICE(""), "");
     assert_trace("node 0 down since 0 trouble ''\n");
@@ -700,13 +714,63 @@ jobs_are_sent_and_their_ends_told(void **state)
     assert_trace("");
     now_ms += 5000;
     outgoing = -1;
-    node_links_process(links);
+    process_links(links);
     assert_trace(SIGN(0) "node 0 down since 1000100 trouble ''\n" SIGN(
         2) "node 2 down since 1000100 trouble ''\n");
     answer_post(0, STATUS_OK, slice_of(last, 8), ""); /* jobs are a sign of life, too */
     assert_trace("node 2 down since 0 trouble ''\ndelivered to 2 OK 258\n");
     node_links_close(links);
     assert_trace("close 0\nclose 2\n");
+}
+
+/* The first goes at once; the next waits, unless the one before was large. */
+static void
+messages_to_a_node_keep_their_distance(void **state)
+{
+    struct node_links *links = open_links();
+    (void)state;
+    outgoing = 2;
+    node_links_send(links);
+    assert_trace("post 9 to 2: 6a 62\n");
+    assert_int_equal(node_links_wait_ms(links), 0); /* to ask for signs of life */
+    process_links(links);
+    assert_trace(SIGN(0) SIGN(2));
+    assert_int_equal(node_links_wait_ms(links), 500);
+    now_ms += 499;
+    node_links_send(links);
+    assert_trace("");
+    assert_int_equal(node_links_wait_ms(links), 1);
+    now_ms++;
+    outgoing_bytes = 256 << 10;
+    node_links_send(links);
+    assert_trace("post 9 to 2: 6a 62 2e 2e 2e 2e 2e 2e\n");
+    outgoing_bytes = 0;
+    node_links_send(links);
+    assert_trace("post 9 to 2: 6a 62\n");
+    node_links_close(links);
+    assert_trace("close 0\nclose 2\n");
+}
+
+static void
+links_are_asked_when_there_is_something(void **state)
+{
+    struct node_links *links = open_links();
+    struct pollfd polls[NODES] = {{0}};
+    (void)state;
+    node_links_process(links, polls); /* nobody has polled yet */
+    assert_int_equal(processed[0], 1);
+    assert_int_equal(processed[2], 1);
+    polls[1].revents = POLLIN;
+    node_links_process(links, polls);
+    assert_int_equal(processed[0], 1);
+    assert_int_equal(processed[2], 2);
+    polls[1].revents = 0;
+    client_wait_ms[0] = 0;
+    node_links_process(links, polls);
+    assert_int_equal(processed[0], 2);
+    assert_int_equal(processed[2], 2);
+    buf_reset(&trace);
+    node_links_close(links);
 }
 
 /* ---- metadata ---- */
@@ -758,33 +822,33 @@ metadata_is_put_before_its_request_goes_on(void **state)
     (void)state;
     assert_int_equal(metadata_intake_descriptor(intake), -1);
     assert_int_equal(metadata_intake_wait_ms(intake), -1);
-    metadata_intake_process(intake);
+    metadata_intake_process(intake, BROKER);
     assert_trace("");
     /* Nothing to put: it does not wait. */
-    struct rpc_request *none = request_of(QUEUE_TRANSFER, 1, 1, "queue@b", "");
-    assert_false(metadata_intake_hold(intake, BROKER, none));
+    metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 1, 1, "queue@b", ""));
+    assert_trace("taken 1 '' OK \n");
+    now_ms += 250;
     metadata[0].key = "q"; /* no key */
     metadata[0].fields = good_fields();
     metadata[1].key = "uhttp://a/";
     metadata[1].fields = "\377";
     metadata_count = 2;
-    assert_false(metadata_intake_hold(intake, BROKER, none));
-    free(none);
-    assert_trace("");
+    metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 1, 1, "queue@b", ""));
+    assert_trace("taken 1 '' OK \n");
+    now_ms += 250;
     metadata[2].key = "uhttp://a/";
     metadata[2].fields = good_fields();
     metadata[3] = metadata[2];
     metadata[3].key = "hhttp://b";
     metadata_count = 4;
-    assert_true(
-        metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 2, 1, "queue@b", "two")));
+    metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 2, 1, "queue@b", "two"));
     snprintf(wanted, sizeof wanted, "open store ipc://store\nput uhttp://a/+%zu hhttp://b+%zu\n",
              strlen(good_fields()), strlen(good_fields()));
     assert_trace(wanted);
     assert_int_equal(metadata_intake_descriptor(intake), 55);
     store_wait_ms = 3;
     assert_int_equal(metadata_intake_wait_ms(intake), 3);
-    metadata_intake_process(intake);
+    metadata_intake_process(intake, BROKER);
     assert_trace("process store\n");
     end_put(0, STATUS_OK);
     assert_trace("taken 2 'two' OK the store says\n");
@@ -802,14 +866,12 @@ without_a_store_metadata_is_refused(void **state)
     metadata[0].key = "uhttp://a/";
     metadata[0].fields = good_fields();
     metadata_count = 1;
-    assert_true(
-        metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 1, 1, "queue@b", "")));
+    metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 1, 1, "queue@b", ""));
     assert_trace("taken 1 '' MISUSE this node has no metadata store\n");
     metadata_intake_free(intake);
     intake = metadata_intake_new("ipc://store", taken, &trace);
     store_status = STATUS_SYSTEM;
-    assert_true(
-        metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 1, 1, "queue@b", "")));
+    metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 1, 1, "queue@b", ""));
     assert_trace("open store ipc://store\ntaken 1 '' SYSTEM no store\n");
     assert_false(metadata_intake_holds(intake, QUEUE_TRANSFER));
     metadata_intake_free(intake);
@@ -827,11 +889,11 @@ requests_that_wait_end_in_any_order(void **state)
     metadata_count = 1;
     assert_false(metadata_intake_holds(intake, QUEUE_TRANSFER));
     for (uint64_t id = 1; id <= 3; id++) {
-        assert_true(
-            metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, id, 1, "queue@b", "")));
+        now_ms += 250; /* so that none waits for others */
+        metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, id, 1, "queue@b", ""));
     }
     assert_false(metadata_intake_holds(intake, QUEUE_FORGET));
-    assert_true(metadata_intake_hold(intake, BROKER, request_of(QUEUE_FORGET, 4, 1, "cli", "")));
+    metadata_intake_hold(intake, BROKER, request_of(QUEUE_FORGET, 4, 1, "cli", ""));
     assert_true(metadata_intake_holds(intake, QUEUE_FORGET));
     assert_true(metadata_intake_holds(intake, QUEUE_TRANSFER));
     assert_int_equal(put_count, 4); /* and the store was opened once */
@@ -853,6 +915,51 @@ requests_that_wait_end_in_any_order(void **state)
     assert_trace("close store\n");
 }
 
+/* After one that went at once the others are one message to the store and end together. */
+static void
+requests_wait_for_each_other(void **state)
+{
+    struct metadata_intake *intake = metadata_intake_new("ipc://store", taken, &trace);
+    (void)state;
+    metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 1, 1, "queue@b", ""));
+    assert_trace("taken 1 '' OK \n");
+    metadata[0].key = "uhttp://a/";
+    metadata[0].fields = "";
+    metadata_count = 1;
+    metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 2, 1, "queue@b", "two"));
+    metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 1, 1, "queue@c", "one"));
+    metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 2, 1, "queue@b", "again"));
+    assert_trace("drop 2\n");
+    assert_true(metadata_intake_holds(intake, QUEUE_TRANSFER));
+    assert_int_equal(metadata_intake_wait_ms(intake), 250);
+    now_ms += 249;
+    metadata_intake_process(intake, BROKER);
+    assert_trace("");
+    assert_int_equal(metadata_intake_wait_ms(intake), 1);
+    now_ms++;
+    metadata_intake_process(intake, BROKER);
+    assert_trace("open store ipc://store\nput uhttp://a/+0 uhttp://a/+0\n");
+    end_put(0, STATUS_OK);
+    assert_trace("taken 2 'again' OK the store says\ntaken 1 'one' OK the store says\n");
+    /* A large one goes at once, and takes along who waits. */
+    struct buf large;
+    buf_init(&large, 1 << 20);
+    while (large.length < 256 << 10) {
+        buf_append_char(&large, '.');
+    }
+    metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 3, 1, "queue@b", "three"));
+    assert_trace("");
+    metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 2, 1, "queue@c", large.data));
+    assert_trace("put uhttp://a/+0 uhttp://a/+0\n");
+    /* What waits at the end is told so. */
+    metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 4, 1, "queue@b", "four"));
+    end_put(1, STATUS_FULL);
+    buf_reset(&trace);
+    buf_release(&large);
+    metadata_intake_free(intake);
+    assert_trace("close store\ntaken 4 'four' CANCELLED the queue is closed\n");
+}
+
 /* A repetition has another connection: its answer goes there. */
 static void
 a_repetition_takes_the_place_of_what_it_repeats(void **state)
@@ -872,13 +979,13 @@ a_repetition_takes_the_place_of_what_it_repeats(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct metadata_intake *intake = metadata_intake_new("ipc://store", taken, &trace);
         put_count = 0;
-        assert_true(metadata_intake_hold(intake, BROKER,
-                                         request_of(QUEUE_TRANSFER, 7, 9, "queue@b", "first")));
+        now_ms += 250;
+        metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 7, 9, "queue@b", "first"));
         buf_reset(&trace);
-        assert_true(
-            metadata_intake_hold(intake, BROKER,
-                                 request_of(QUEUE_TRANSFER, cases[i].id, cases[i].incarnation,
-                                            cases[i].client, "second")));
+        now_ms += 250;
+        metadata_intake_hold(intake, BROKER,
+                             request_of(QUEUE_TRANSFER, cases[i].id, cases[i].incarnation,
+                                        cases[i].client, "second"));
         assert_int_equal(put_count, cases[i].same ? 1 : 2);
         if (cases[i].same) {
             assert_trace("drop 7\n");
@@ -1192,9 +1299,12 @@ main(void)
         CASE(signs_of_life_are_asked_for_once_a_second),
         CASE(who_is_silent_for_five_seconds_is_down),
         CASE(jobs_are_sent_and_their_ends_told),
+        CASE(messages_to_a_node_keep_their_distance),
+        CASE(links_are_asked_when_there_is_something),
         CASE(metadata_is_put_before_its_request_goes_on),
         CASE(without_a_store_metadata_is_refused),
         CASE(requests_that_wait_end_in_any_order),
+        CASE(requests_wait_for_each_other),
         CASE(a_repetition_takes_the_place_of_what_it_repeats),
         CASE(a_node_alone_reads_versions_that_are_new),
         CASE(other_nodes_are_told_what_changed),
