@@ -1,4 +1,5 @@
 /* The opener of Berkeley DB environments: who holds one, what it recovers, and what it refuses. */
+#include <dlfcn.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -172,12 +173,60 @@ errors_are_told_apart(void **state)
     database_close(&database);
 }
 
+/* ---- the checksum ---- */
+
+/* As the library computes it. */
+static uint32_t
+sum_by_bytes(const uint8_t *at, size_t n)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++) {
+        sum = sum * 33 + at[i];
+    }
+    return sum;
+}
+
+static void
+the_checksum_is_the_librarys(void **state)
+{
+    enum { LONG = 4096, OFFSETS = 9 };
+    static uint8_t bytes[LONG + OFFSETS];
+    uint32_t random = 1;
+    (void)state;
+    for (size_t round = 0; round < 3; round++) {
+        for (size_t i = 0; i < sizeof bytes; i++) {
+            random = random * 1664525 + 1013904223;
+            bytes[i] = round == 0   ? 0xFF
+                       : round == 1 ? (uint8_t)(i % 2 * 0xFF)
+                                    : (uint8_t)(random >> 24);
+        }
+        for (uint32_t n = 0; n <= LONG; n += n < 100 ? 1 : 333) {
+            const uint8_t *at = bytes + n % OFFSETS;
+            assert_int_equal(database_checksum(NULL, at, n), sum_by_bytes(at, n));
+        }
+    }
+}
+
+/* Else nobody would notice that it is not used any more. */
+static void
+the_library_calls_it(void **state)
+{
+    static const char name[] = "__ham_func4";
+    (void)state;
+    if (dlsym(RTLD_NEXT, name) == NULL) {
+        skip(); /* a library of other names */
+    }
+    assert_true((uintptr_t)dlsym(RTLD_DEFAULT, name) == (uintptr_t)database_checksum);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_checksum_is_the_librarys),
+        cmocka_unit_test(the_library_calls_it),
         CASE(what_was_committed_is_there_after_it_was_opened_again),
         CASE(one_process_holds_it_at_a_time),
         CASE(pages_of_another_size_are_refused),
