@@ -1,6 +1,4 @@
-/* Servers run in processes of their own, so that they can be killed as real ones are. A fork
- * server, forked before there is any thread, forks them: a process that was forked beside ZeroMQ's
- * threads may find a lock of the sanitizers' allocator taken for ever. */
+/* Calls between processes: answers, failures, servers that die and move, keys, hostile peers. */
 #include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -9,10 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -22,180 +18,9 @@
 #include "base/memory.h"
 #include "base/rpc/rpc.h"
 #include "base/system/clock.h"
+#include "tests/unit/base/rpc_servers.h"
 #include "tests/unit/own_address.h"
 #include "tests/unit/scratch.h"
-
-enum verb {
-    VERB_ECHO = 1,  /* payload back */
-    VERB_FAIL,      /* STATUS_FULL with the payload as the reason */
-    VERB_SLOW,      /* echo after 300 ms, other requests meanwhile waiting */
-    VERB_DIE,       /* the server kills itself before it answers, the first time */
-    VERB_CLIENT,    /* client name */
-    VERB_MUTE_ONCE, /* no answer to the first sending, echo to the second */
-    VERB_LARGE,     /* more than an answer may have, when there is a payload; else as much */
-};
-
-static char folder[SCRATCH_SIZE];
-static char endpoint[SCRATCH_SIZE + 48], socket_path[SCRATCH_SIZE + 32],
-    marker_path[SCRATCH_SIZE + 32];
-
-/* ---- the server process ---- */
-
-/* True once in all lives of the server for each test. */
-static bool
-first_time(void)
-{
-    if (access(marker_path, F_OK) == 0) {
-        return false;
-    }
-    FILE *marker = fopen(marker_path, "w");
-    (void)fclose(marker);
-    return true;
-}
-
-static void
-answer_large(struct rpc_server *server, struct rpc_request *request)
-{
-    const size_t length = RPC_PAYLOAD_MAXIMUM + (request->payload.length > 0 ? 1 : 0);
-    char *large = memory_zero(length, 1);
-    rpc_reply(server, request, STATUS_OK, slice_of(large, length), NULL);
-    free(large);
-}
-
-static void
-answer(struct rpc_server *server, struct rpc_request *request)
-{
-    struct reason why;
-    switch (request->verb) {
-    case VERB_FAIL:
-        (void)status_fail(&why, STATUS_FULL, "%.*s", SLICE_PRINT(request->payload));
-        rpc_reply(server, request, STATUS_FULL, SLICE(""), &why);
-        return;
-    case VERB_SLOW:
-        (void)usleep(300000);
-        break;
-    case VERB_DIE:
-        if (first_time()) {
-            (void)kill(getpid(), SIGKILL);
-        }
-        break;
-    case VERB_CLIENT:
-        rpc_reply(server, request, STATUS_OK, request->client, NULL);
-        return;
-    case VERB_LARGE:
-        answer_large(server, request);
-        return;
-    case VERB_MUTE_ONCE:
-        if (first_time()) {
-            rpc_request_drop(request);
-            return;
-        }
-        break;
-    default:
-        break;
-    }
-    rpc_reply(server, request, STATUS_OK, request->payload, NULL);
-}
-
-static _Noreturn void
-serve(const char *address, const struct rpc_keys *keys)
-{
-    const char *const endpoints[] = {address, NULL};
-    struct rpc_server *server;
-    if (rpc_server_open(&server, endpoints, keys, NULL) != STATUS_OK) {
-        _exit(1);
-    }
-    for (;;) {
-        struct rpc_request request;
-        struct pollfd descriptor = {.fd = rpc_server_descriptor(server), .events = POLLIN};
-        (void)poll(&descriptor, 1, -1);
-        while (rpc_server_receive(server, &request) == STATUS_OK) {
-            answer(server, &request);
-        }
-    }
-}
-
-/* ---- the fork server ---- */
-
-struct order {
-    pid_t stop;        /* end this one; 0: start one */
-    bool after_marker; /* serve only once the marker is there */
-    bool keyed;
-    char address[SCRATCH_SIZE + 48];
-    char own_public[RPC_KEY_SIZE], own_secret[RPC_KEY_SIZE], admitted[RPC_KEY_SIZE];
-};
-static int fork_server = -1;
-
-static _Noreturn void
-serve_order(const struct order *order)
-{
-    const char *const admitted[] = {order->admitted, NULL};
-    const struct rpc_keys keys = {
-        .own_public = order->own_public, .own_secret = order->own_secret, .admitted = admitted};
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (order->after_marker) {
-        while (access(marker_path, F_OK) != 0) {
-            (void)usleep(1000);
-        }
-        (void)usleep(100000);
-    }
-    serve(order->address, order->keyed ? &keys : NULL);
-}
-
-/* Obeys until the test closes its end. */
-static _Noreturn void
-fork_server_run(int orders)
-{
-    struct order order;
-    while (recv(orders, &order, sizeof order, 0) == sizeof order) {
-        pid_t child = order.stop;
-        if (child) {
-            (void)kill(child, SIGKILL);
-            (void)waitpid(child, NULL, 0);
-        } else if ((child = fork()) == 0) {
-            serve_order(&order);
-        }
-        (void)send(orders, &child, sizeof child, 0);
-    }
-    _exit(0);
-}
-
-static pid_t
-order_send(const struct order *order)
-{
-    pid_t child = -1;
-    assert_int_equal(send(fork_server, order, sizeof *order, 0), sizeof *order);
-    assert_int_equal(recv(fork_server, &child, sizeof child, 0), sizeof child);
-    assert_true(child > 0);
-    return child;
-}
-
-static pid_t
-start(const char *address, const struct rpc_keys *keys)
-{
-    struct order order = {.keyed = keys != NULL};
-    (void)snprintf(order.address, sizeof order.address, "%s", address);
-    if (keys) {
-        (void)snprintf(order.own_public, RPC_KEY_SIZE, "%s", keys->own_public);
-        (void)snprintf(order.own_secret, RPC_KEY_SIZE, "%s", keys->own_secret);
-        (void)snprintf(order.admitted, RPC_KEY_SIZE, "%s", keys->admitted[0]);
-    }
-    return order_send(&order);
-}
-
-static pid_t
-start_after_marker(void)
-{
-    struct order order = {.after_marker = true};
-    (void)snprintf(order.address, sizeof order.address, "%s", endpoint);
-    return order_send(&order);
-}
-
-static void
-stop(pid_t server)
-{
-    (void)order_send(&(struct order){.stop = server});
-}
 
 static struct rpc_client *
 client_open(const char *address, const struct rpc_keys *keys)
@@ -205,48 +30,6 @@ client_open(const char *address, const struct rpc_keys *keys)
         .endpoint = address, .name = "test.1", .keys = keys, .resend_ms = 200};
     assert_int_equal(rpc_client_open(&client, &options, NULL), STATUS_OK);
     return client;
-}
-
-static int
-folder_make(void **state)
-{
-    (void)state;
-    if (!scratch_folder(folder, "test_rpc")) {
-        return -1;
-    }
-    (void)snprintf(socket_path, sizeof socket_path, "%s/socket", folder);
-    (void)snprintf(marker_path, sizeof marker_path, "%s/marker", folder);
-    (void)snprintf(endpoint, sizeof endpoint, "ipc://%s", socket_path);
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-        return -1;
-    }
-    const pid_t child = fork();
-    if (child == 0) {
-        (void)close(ends[0]);
-        fork_server_run(ends[1]);
-    }
-    (void)close(ends[1]);
-    fork_server = ends[0];
-    return child > 0 ? 0 : -1;
-}
-
-static int
-folder_remove(void **state)
-{
-    (void)state;
-    (void)close(fork_server);
-    (void)wait(NULL);
-    (void)unlink(socket_path);
-    return rmdir(folder);
-}
-
-static int
-marker_remove(void **state)
-{
-    (void)state;
-    (void)unlink(marker_path);
-    return 0;
 }
 
 static void
@@ -267,8 +50,9 @@ static void
 answers_and_failures(void **state)
 {
     (void)state;
-    struct rpc_client *client = client_open(endpoint, NULL); /* before there is a server */
-    const pid_t server = start(endpoint, NULL);
+    struct rpc_client *client =
+        client_open(rpc_place.endpoint, NULL); /* before there is a server */
+    const pid_t server = server_start(rpc_place.endpoint, NULL);
     struct reason why;
     struct stat info;
     call_is(client, VERB_ECHO, "hello", "hello");
@@ -277,17 +61,17 @@ answers_and_failures(void **state)
                      STATUS_FULL);
     assert_string_equal(why.text, "no room");
     assert_int_equal(rpc_client_outstanding(client), 0);
-    assert_int_equal(stat(socket_path, &info), 0);
+    assert_int_equal(stat(rpc_place.socket, &info), 0);
     assert_int_equal(info.st_mode & 0777, 0600);
     rpc_client_close(client);
-    stop(server);
+    server_stop(server);
 }
 
 static void
 nobody_there(void **state)
 {
     (void)state;
-    struct rpc_client *client = client_open(endpoint, NULL);
+    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
     struct reason why;
     const uint64_t before = clock_monotonic_ms();
     assert_int_equal(rpc_call(client, VERB_ECHO, SLICE(""), 150, NULL, &why), STATUS_TIMEOUT);
@@ -299,27 +83,27 @@ static void
 server_killed_between_request_and_reply(void **state)
 {
     (void)state;
-    const pid_t server = start(endpoint, NULL);
-    struct rpc_client *client = client_open(endpoint, NULL);
+    const pid_t server = server_start(rpc_place.endpoint, NULL);
+    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
     call_is(client, VERB_ECHO, "a", "a");
     const uint64_t incarnation = rpc_client_peer_incarnation(client);
-    const pid_t next = start_after_marker();
+    const pid_t next = server_start_after_marker();
     call_is(client, VERB_DIE, "b", "b");
     assert_true(rpc_client_peer_incarnation(client) != incarnation);
     rpc_client_close(client);
-    stop(server);
-    stop(next);
+    server_stop(server);
+    server_stop(next);
 }
 
 static void
 a_lost_reply_is_asked_for_again(void **state)
 {
     (void)state;
-    const pid_t server = start(endpoint, NULL);
-    struct rpc_client *client = client_open(endpoint, NULL);
+    const pid_t server = server_start(rpc_place.endpoint, NULL);
+    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
     call_is(client, VERB_MUTE_ONCE, "again", "again");
     rpc_client_close(client);
-    stop(server);
+    server_stop(server);
 }
 
 /* ---- many, late, cancelled ---- */
@@ -369,10 +153,12 @@ late_replies_reach_the_late_handler(void **state)
 {
     (void)state;
     struct tally tally = {0};
-    const pid_t server = start(endpoint, NULL);
+    const pid_t server = server_start(rpc_place.endpoint, NULL);
     struct rpc_client *client;
-    const struct rpc_client_options options = {
-        .endpoint = endpoint, .name = "test.1", .late = tally_late, .late_context = &tally};
+    const struct rpc_client_options options = {.endpoint = rpc_place.endpoint,
+                                               .name = "test.1",
+                                               .late = tally_late,
+                                               .late_context = &tally};
     assert_int_equal(rpc_client_open(&client, &options, NULL), STATUS_OK);
     call_is(client, VERB_ECHO, "a", "a");
     rpc_client_post(client, VERB_SLOW, SLICE("late"), 50, tally_done, &tally);
@@ -382,7 +168,7 @@ late_replies_reach_the_late_handler(void **state)
     assert_string_equal(tally.late_payload, "late");
     assert_int_equal(tally.ok, 0);
     rpc_client_close(client);
-    stop(server);
+    server_stop(server);
 }
 
 static void
@@ -391,16 +177,16 @@ every_request_ends_once_while_servers_die(void **state)
     (void)state;
     enum { REQUESTS = 20000, WINDOW = 300 };
     struct tally tally = {0};
-    struct rpc_client *client = client_open(endpoint, NULL);
-    pid_t server = start(endpoint, NULL);
+    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
+    pid_t server = server_start(rpc_place.endpoint, NULL);
     for (int posted = 0, kills = 0; posted < REQUESTS;) {
         while (posted < REQUESTS && rpc_client_outstanding(client) < WINDOW) {
             rpc_client_post(client, VERB_ECHO, SLICE("x"), 0, tally_done, &tally);
             posted++;
         }
         if (posted >= (kills + 1) * (REQUESTS / 5) && posted < REQUESTS) {
-            stop(server);
-            server = start(endpoint, NULL);
+            server_stop(server);
+            server = server_start(rpc_place.endpoint, NULL);
             kills++;
         }
         struct pollfd descriptor = {.fd = rpc_client_descriptor(client), .events = POLLIN};
@@ -410,7 +196,7 @@ every_request_ends_once_while_servers_die(void **state)
     wait_until(client, &tally.ok, REQUESTS);
     assert_int_equal(tally.timeout + tally.cancelled + tally.other, 0);
     rpc_client_close(client);
-    stop(server);
+    server_stop(server);
 }
 
 static void
@@ -418,7 +204,7 @@ close_cancels(void **state)
 {
     (void)state;
     struct tally tally = {0};
-    struct rpc_client *client = client_open(endpoint, NULL);
+    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
     char *large = memory_zero(RPC_PAYLOAD_MAXIMUM + 1, 1);
     rpc_client_post(client, VERB_ECHO, SLICE("x"), 0, tally_done, &tally);
     rpc_client_post(client, VERB_ECHO, slice_of(large, RPC_PAYLOAD_MAXIMUM + 1), 0, tally_done,
@@ -433,7 +219,7 @@ static void
 too_large_a_request(void **state)
 {
     (void)state;
-    struct rpc_client *client = client_open(endpoint, NULL);
+    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
     struct reason why;
     char *large = memory_zero(RPC_PAYLOAD_MAXIMUM + 1, 1);
     assert_int_equal(
@@ -449,8 +235,8 @@ static void
 too_large_an_answer(void **state)
 {
     (void)state;
-    const pid_t server = start(endpoint, NULL);
-    struct rpc_client *client = client_open(endpoint, NULL);
+    const pid_t server = server_start(rpc_place.endpoint, NULL);
+    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
     struct reason why = {""};
     struct buf reply;
     buf_init(&reply, RPC_PAYLOAD_MAXIMUM);
@@ -461,7 +247,7 @@ too_large_an_answer(void **state)
     assert_int_equal(reply.length, RPC_PAYLOAD_MAXIMUM);
     buf_release(&reply);
     rpc_client_close(client);
-    stop(server);
+    server_stop(server);
 }
 
 /* ---- services that move ---- */
@@ -486,7 +272,7 @@ a_service_is_found_where_it_moved(void **state)
     (void)state;
     struct tally tally = {0};
     char path[SCRATCH_SIZE + 32], published[SCRATCH_SIZE + 48], line[64], address[OWN_ADDRESS_SIZE];
-    (void)snprintf(path, sizeof path, "%s/address", folder);
+    (void)snprintf(path, sizeof path, "%s/address", rpc_place.folder);
     (void)snprintf(published, sizeof published, "at://%s:1", path);
     struct rpc_client *client = client_open(published, NULL);
     rpc_client_post(client, VERB_ECHO, SLICE("x"), 0, tally_done, &tally);
@@ -497,9 +283,9 @@ a_service_is_found_where_it_moved(void **state)
         own_address(address);
         (void)snprintf(line, sizeof line, "%s\n", address);
         publish(path, line);
-        const pid_t server = start(published, NULL); /* binds to what it reads there */
+        const pid_t server = server_start(published, NULL); /* binds to what it reads there */
         wait_until(client, &tally.ok, move);
-        stop(server);
+        server_stop(server);
         rpc_client_post(client, VERB_ECHO, SLICE("x"), 0, tally_done, &tally);
         rpc_client_process(client);
     }
@@ -515,7 +301,7 @@ a_published_address_of_another_machine_needs_keys(void **state)
     (void)state;
     struct reason why = {""};
     char path[SCRATCH_SIZE + 32], published[SCRATCH_SIZE + 48];
-    (void)snprintf(path, sizeof path, "%s/address", folder);
+    (void)snprintf(path, sizeof path, "%s/address", rpc_place.folder);
     (void)snprintf(published, sizeof published, "at://%s:1", path);
     publish(path, "10.0.0.1:7000\n");
     const char *const endpoints[] = {published, NULL};
@@ -532,12 +318,12 @@ descriptor_tells_of_what_came_during_a_reply(void **state)
 {
     (void)state;
     enum { REQUESTS = 200 };
-    const char *const endpoints[] = {endpoint, NULL};
+    const char *const endpoints[] = {rpc_place.endpoint, NULL};
     struct rpc_server *server;
     struct tally tally = {0};
     int answered = 0;
     assert_int_equal(rpc_server_open(&server, endpoints, NULL, NULL), STATUS_OK);
-    struct rpc_client *client = client_open(endpoint, NULL);
+    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
     for (int i = 0; i < REQUESTS; i++) {
         rpc_client_post(client, VERB_ECHO, SLICE("x"), 0, tally_done, &tally);
     }
@@ -581,12 +367,12 @@ static void
 malformed_requests_are_dropped(void **state)
 {
     (void)state;
-    const pid_t server = start(endpoint, NULL);
+    const pid_t server = server_start(rpc_place.endpoint, NULL);
     void *context = zmq_ctx_new();
     void *socket = zmq_socket(context, ZMQ_DEALER);
     const int linger = 1000;
     assert_int_equal(zmq_setsockopt(socket, ZMQ_LINGER, &linger, sizeof linger), 0);
-    assert_int_equal(zmq_connect(socket, endpoint), 0);
+    assert_int_equal(zmq_connect(socket, rpc_place.endpoint), 0);
     struct buf header;
     buf_init(&header, 1000);
     (void)buf_append_string(&header, "Q1");
@@ -609,13 +395,13 @@ malformed_requests_are_dropped(void **state)
     assert_true(length > 4);
     assert_memory_equal(reply, "R1", 2);
     assert_memory_equal(reply + length - 4, "good", 4);
-    struct rpc_client *client = client_open(endpoint, NULL);
+    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
     call_is(client, VERB_ECHO, "alive", "alive");
     rpc_client_close(client);
     (void)zmq_close(socket);
     (void)zmq_ctx_term(context);
     buf_release(&header);
-    stop(server);
+    server_stop(server);
 }
 
 static void
@@ -624,8 +410,8 @@ malformed_replies_are_dropped(void **state)
     (void)state;
     void *context = zmq_ctx_new();
     void *socket = zmq_socket(context, ZMQ_ROUTER);
-    assert_int_equal(zmq_bind(socket, endpoint), 0);
-    struct rpc_client *client = client_open(endpoint, NULL);
+    assert_int_equal(zmq_bind(socket, rpc_place.endpoint), 0);
+    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
     struct tally tally = {0};
     rpc_client_post(client, VERB_ECHO, SLICE("x"), 0, tally_done, &tally);
     char peer[64], part[256];
@@ -663,17 +449,17 @@ static void
 second_server_is_refused_and_a_stale_socket_replaced(void **state)
 {
     (void)state;
-    const char *const endpoints[] = {endpoint, NULL};
+    const char *const endpoints[] = {rpc_place.endpoint, NULL};
     struct rpc_server *other;
     struct reason why;
-    const pid_t server = start(endpoint, NULL);
-    struct rpc_client *client = client_open(endpoint, NULL);
+    const pid_t server = server_start(rpc_place.endpoint, NULL);
+    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
     call_is(client, VERB_ECHO, "a", "a");
     assert_int_equal(rpc_server_open(&other, endpoints, NULL, &why), STATUS_DENIED);
     assert_non_null(strstr(why.text, "another process serves here"));
     call_is(client, VERB_ECHO, "still", "still");
-    stop(server);
-    assert_int_equal(access(socket_path, F_OK), 0); /* left behind */
+    server_stop(server);
+    assert_int_equal(access(rpc_place.socket, F_OK), 0); /* left behind */
     assert_int_equal(rpc_server_open(&other, endpoints, NULL, &why), STATUS_OK);
     rpc_server_close(other);
     rpc_client_close(client);
@@ -708,7 +494,7 @@ only_admitted_keys_are_served(void **state)
     const char *const admitted[] = {public[1], NULL};
     const struct rpc_keys keys = {
         .own_public = public[0], .own_secret = secret[0], .admitted = admitted};
-    const pid_t server = start(remote, &keys);
+    const pid_t server = server_start(remote, &keys);
     for (int i = 0; i < 3; i++) {
         const struct rpc_keys own = {
             .server_public = public[0], .own_public = public[i], .own_secret = secret[i]};
@@ -721,7 +507,7 @@ only_admitted_keys_are_served(void **state)
     struct rpc_client *plain = client_open(remote, NULL);
     assert_int_equal(rpc_call(plain, VERB_ECHO, SLICE("x"), 500, NULL, NULL), STATUS_TIMEOUT);
     rpc_client_close(plain);
-    stop(server);
+    server_stop(server);
 }
 
 int
@@ -730,8 +516,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_and_failures),
         cmocka_unit_test(nobody_there),
-        cmocka_unit_test_teardown(server_killed_between_request_and_reply, marker_remove),
-        cmocka_unit_test_teardown(a_lost_reply_is_asked_for_again, marker_remove),
+        cmocka_unit_test_teardown(server_killed_between_request_and_reply, rpc_marker_remove),
+        cmocka_unit_test_teardown(a_lost_reply_is_asked_for_again, rpc_marker_remove),
         cmocka_unit_test(late_replies_reach_the_late_handler),
         cmocka_unit_test(every_request_ends_once_while_servers_die),
         cmocka_unit_test(close_cancels),
@@ -746,5 +532,5 @@ main(void)
         cmocka_unit_test(other_machines_need_keys),
         cmocka_unit_test(only_admitted_keys_are_served),
     };
-    return cmocka_run_group_tests(tests, folder_make, folder_remove);
+    return cmocka_run_group_tests(tests, rpc_place_make, rpc_place_remove);
 }
