@@ -147,8 +147,8 @@ for command in up 'add http://one.example/' crawl; do
 done
 refused 100 fetch.user_agent quadrille crawl --dir "$work/unsaid" http://one.example/
 refused 100 fetch.user_agent quadrille up --dir "$work/unsaid" # the crawl has said where
-mkdir "$work/unlocked" && : >"$work/unlocked/run" # what is no folder has no locks
-refused 111 'supervisor.lock: Not a directory' quadrille up --dir "$work/unlocked" --only queue
+mkdir "$work/unlocked" && : >"$work/unlocked/run" # where a file has the name of the folder of locks
+refused 111 'a file has its name' quadrille up --dir "$work/unlocked" --only queue
 [[ ! -e $work/unsaid/log/fetch.1.log ]] || fail "a process that fetches was started"
 mkdir "$work/broken"
 quadrille init --dir "$work/broken" >/dev/null
