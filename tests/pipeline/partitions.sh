@@ -31,7 +31,7 @@ run() { # arguments of quadrille; sets code, fills out and err, seconds it took
 must_fail() { # what, code, words on standard error
     [[ $code -eq $2 ]] || fail "$1: exit status $code instead of $2: $(cat "$work/err")"
     grep -q -- "$3" "$work/err" || fail "$1: no '$3' in: $(cat "$work/err")"
-    [[ $took -le 8 ]] || fail "$1: took $took s"
+    [[ $took -le 45 ]] || fail "$1: took $took s" # less than a query may take; the silence is one second
 }
 count='SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }'
 join='SELECT ?s ?t { ?s <http://p.example/1> ?t . ?s <http://p.example/1> ?u }'
@@ -42,9 +42,10 @@ whole() {
         sleep 0.1
     done
     [[ $(tail -n 1 "$work/out" | tr -d '\r') == 150000 ]] || fail "$1: not whole: $(cat "$work/out" "$work/err")"
-    for _ in $(seq 10); do # on a busy machine a second's silence is not much
+    for _ in $(seq "$patience"); do # on a busy machine a second's silence is not much
         run query --format csv "$join"
         [[ $code -eq 0 ]] && break
+        sleep 0.1
     done
     [[ $code -eq 0 && $(wc -l <"$work/out") -eq 30001 ]] || fail "$1: the join has $(wc -l <"$work/out") lines"
 }
