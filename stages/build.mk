@@ -27,6 +27,8 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages/test_stage_pace tests/unit/stages/test_worker \
 	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_refused_sitemaps \
 	tests/unit/stages_fetch/test_pace_reports tests/unit/stages_fetch/test_page tests/unit/stages_fetch/test_request_turn tests/unit/stages_fetch/test_visit \
+	tests/unit/stages_fetch/test_rules tests/unit/stages_fetch/test_known_rules \
+	tests/unit/stages_fetch/test_sitemap_entries tests/unit/stages_fetch/test_sitemap_fetch \
 	tests/unit/stages_work/test_by_hand tests/unit/stages_work/test_content_places \
 	tests/unit/stages_work/test_detect_stage tests/unit/stages_work/test_extract_stage tests/unit/stages_work/test_services tests/unit/stages_work/test_stage_main \
 	tests/unit/stages_work/test_transform_stage
@@ -104,3 +106,18 @@ test_stage_main_WRAPS := process_state_open process_state_ready process_state_wa
 	queue_client_scope queue_client_process queue_reserve metastore_client_open metastore_client_close \
 	metastore_descriptors metastore_wait_ms metastore_process batch_advance batch_wait_ms events_watch events_round \
 	clock_monotonic_ms
+rules_PARTS := tests/unit/stages_fetch/rules_steps.o stages/fetch/rules.o stages/fetch/task/task_kind.o
+rules_WRAPS := clock_wall_ms stage_release stage_put_off stage_done stage_set_lane_rest stage_put_meta \
+	stage_cluster cluster_self cluster_key_owner stage_metastore metastore_get fetch_parser_submit
+test_rules_PARTS := $(rules_PARTS)
+test_rules_WRAPS := $(rules_WRAPS)
+test_known_rules_PARTS := $(rules_PARTS)
+test_known_rules_WRAPS := $(rules_WRAPS)
+sitemap_PARTS := tests/unit/stages_fetch/sitemap_steps.o \
+	$(addprefix stages/fetch/,sitemap_entries.o sitemap_fetch.o task/task_kind.o)
+sitemap_WRAPS := scope_allows url_rules_key clock_wall_ms stage_release stage_put_meta stage_metastore \
+	metastore_get fetch_parser_submit
+test_sitemap_fetch_PARTS := $(sitemap_PARTS)
+test_sitemap_fetch_WRAPS := $(sitemap_WRAPS)
+test_sitemap_entries_PARTS := $(sitemap_PARTS)
+test_sitemap_entries_WRAPS := $(sitemap_WRAPS)
