@@ -9,7 +9,7 @@ queue_OBJECTS += $(addprefix queue/storage/,frontier_engine.o frontier_engine_wo
 	run_read.o run_write.o sorted_map.o store.o store_batch.o)
 PROGRAMS += quadrille-queue
 quadrille-queue_OBJECTS := queue/daemon/queue_main.o
-UNIT_TESTS += tests/unit/queue/test_daemon_steps tests/unit/queue/test_frontier tests/unit/queue/test_priority tests/unit/queue/test_queue \
+UNIT_TESTS += tests/unit/queue/test_daemon_steps tests/unit/queue/test_lane_heads tests/unit/queue/test_frontier tests/unit/queue/test_priority tests/unit/queue/test_queue \
 	tests/unit/queue/test_queue_client tests/unit/queue/test_queue_daemon tests/unit/queue/test_queue_messages tests/unit/queue/test_queue_parts
 FUZZERS += fuzz_queue_records fuzz_queue_requests fuzz_run
 test_queue_client_WRAPS := rpc_client_open rpc_client_close rpc_client_post rpc_client_process rpc_client_wait_ms \
@@ -35,3 +35,4 @@ test_daemon_steps_WRAPS := clock_monotonic_ms clock_wall_ms rpc_client_open rpc_
 	metastore_process metastore_wait_ms metastore_put scope_edition_read scope_file_read scope_told_read scope_told_write \
 	scope_change_take rpc_server_open rpc_server_close rpc_server_descriptor rpc_server_incarnation rpc_server_receive \
 	rpc_reply rpc_request_drop daemon_tell_ready nanosleep poll
+test_lane_heads_WRAPS := frontier_scan_within

@@ -36,7 +36,6 @@ enum {
 static struct fork_server *fork_server; /* forked before anything else is known */
 
 struct detect_stage {
-    struct stage_run *run;
     struct content *content;
     struct registry *registry;
     struct document_transforms *transforms;
@@ -258,7 +257,6 @@ detect_open(struct stage_run *run, void **context, struct reason *why)
     const struct opt_set *options = stage_options(run);
     const size_t most = (size_t)opt_integer(options, "transform.input");
     *context = stage;
-    stage->run = run;
     stage->obey_tags = strcmp(opt_string(options, "fetch.robots_tags"), "obey") == 0;
     stage->honour_signals = strcmp(opt_string(options, "fetch.robots_signals"), "honour") == 0;
     stage->token = slice_string(opt_string(options, "fetch.robots_name"));

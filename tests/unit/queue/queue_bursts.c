@@ -84,6 +84,42 @@ test_what_failed_goes_behind_what_was_not_tried(void **state)
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 0);
 }
 
+/* Each lane that is due has a job out; no more go out than are asked for. */
+static void
+test_bursts_end_at_what_was_asked_for(void **state)
+{
+    enum { LANES = 3, PAGES = 4 };
+    struct bench *bench = *state;
+    char uri[64];
+    for (int lane = 0; lane < LANES; lane++) {
+        snprintf(uri, sizeof uri, "http://h%d.example/first", lane);
+        put_with(bench, uri, 128);
+        check_burst(bench, 1, uri);
+    }
+    for (int i = 0; i < LANES * PAGES; i++) {
+        snprintf(uri, sizeof uri, "http://h%d.example/p%d", i % LANES, i / LANES);
+        put_with(bench, uri, 128);
+    }
+    static const uint32_t asked[] = {5, 4, 3};
+    for (size_t round = 0; round < sizeof asked / sizeof *asked; round++) {
+        const uint32_t most = asked[round];
+        struct job jobs[16];
+        unsigned of_lane[LANES] = {0};
+        assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, most), most);
+        for (uint32_t i = 0; i < most; i++) {
+            jobs[i] = bench->jobs[i];
+            of_lane[jobs[i].uri.at[8] - '0']++;
+        }
+        for (int lane = 0; lane < LANES; lane++) {
+            assert_true(of_lane[lane] > 0 || round > 0);
+        }
+        for (uint32_t i = 0; i < most; i++) {
+            done(bench, "w", &jobs[i]);
+        }
+    }
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 16), 0);
+}
+
 int
 queue_bursts_run(void)
 {
@@ -92,6 +128,7 @@ queue_bursts_run(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(test_what_is_urgent_ends_before_what_is_less, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(test_bursts_end_at_what_was_asked_for, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

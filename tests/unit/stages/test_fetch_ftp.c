@@ -210,6 +210,11 @@ its_size_and_time_are_asked_for(void **state)
     assert_true(slice_is(warc_http_header(header, "ETag"), tag));
     assert_null(strstr(client->request.data, "RETR"));
     assert_null(strstr(client->request.data, "EPSV"));
+    /* What libcurl says of the file was not said by the server. */
+    assert_null(strstr(client->request.data, "Content-Length"));
+    assert_null(strstr(client->request.data, "Last-Modified"));
+    assert_null(strstr(client->request.data, "Accept-ranges"));
+    assert_non_null(strstr(client->request.data, "213 10"));
     faults("reply * SIZE 502 99\nreply * MDTM 500 99\n");
     ask(client, "/pub/d.nt", 0, true, 0);
     assert_int_equal(client->status, 200);

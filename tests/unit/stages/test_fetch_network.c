@@ -293,6 +293,23 @@ names_are_looked_up_and_kept(void **state)
     close_client(client);
 }
 
+/* Whoever does not answer leaves the question to the next. */
+static void
+name_servers_are_asked_in_turn(void **state)
+{
+    char servers[100];
+    (void)state;
+    for (int place = 0; place < 3; place++) {
+        snprintf(
+            servers, sizeof servers, "fetch.dns_servers=127.0.0.1:%u,127.0.0.1:%u,127.0.0.1:%u",
+            place == 0 ? names_port : 1, place == 1 ? names_port : 1, place == 2 ? names_port : 1);
+        struct client *client = open_with(servers, NULL);
+        ask_host(client, "one.test");
+        assert_body(client, "GET /x HTTP/1.1");
+        close_client(client);
+    }
+}
+
 static void
 what_does_not_exist_is_remembered(void **state)
 {
@@ -571,6 +588,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_looked_up_and_kept),
+        cmocka_unit_test(name_servers_are_asked_in_turn),
         cmocka_unit_test(what_does_not_exist_is_remembered),
         cmocka_unit_test(another_address_is_tried_the_next_time),
         cmocka_unit_test(private_addresses_behind_names_are_refused),
