@@ -75,7 +75,8 @@ class Group:
                 words = read(f"/proc/{process}/cmdline").split("\0")[0]
                 name = os.path.basename(words.split(" ")[0]).removeprefix("quadrille-").rstrip(":") or "other"
                 for thread in os.listdir(f"/proc/{process}/task"):
-                    used[name] = used.get(name, 0) + int(read(f"/proc/{process}/task/{thread}/schedstat").split()[0]) // 1000
+                    ran_ns = int(read(f"/proc/{process}/task/{thread}/schedstat").split()[0])
+                    used[name] = used.get(name, 0) + ran_ns // 1000
             except (OSError, ValueError):
                 pass  # it has just ended
         return used
