@@ -27,7 +27,7 @@ test_queue_WRAPS := clock_monotonic_ms clock_wall_ms frontier_get frontier_scan 
 test_queue_parts_PARTS := tests/unit/queue/queue_store.o tests/unit/metastore/failing_database.o \
 	tests/unit/moved_clock.o
 test_queue_parts_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs flock
-test_daemon_steps_PARTS := tests/unit/queue/daemon_stand_ins.o
+test_daemon_steps_PARTS := tests/unit/queue_daemon/daemon_stand_ins.o
 test_daemon_steps_WRAPS := clock_monotonic_ms clock_wall_ms rpc_client_open rpc_client_close rpc_client_descriptor \
 	rpc_client_process rpc_client_wait_ms rpc_client_post broker_tell_node broker_outgoing broker_delivered broker_scope \
 	broker_set_scope broker_metadata_of broker_open broker_close broker_serve_as broker_counters broker_has_room \

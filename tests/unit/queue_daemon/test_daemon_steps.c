@@ -29,7 +29,7 @@
 #include "queue/daemon/metadata_intake.h"
 #include "queue/daemon/node_links.h"
 #include "queue/daemon/queue_daemon.h"
-#include "tests/unit/queue/daemon_stand_ins.h"
+#include "tests/unit/queue_daemon/daemon_stand_ins.h"
 #include "tests/unit/scratch.h"
 
 /* ---- links ---- */

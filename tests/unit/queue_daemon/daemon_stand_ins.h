@@ -1,7 +1,7 @@
 /* What stands in for broker, sockets, stores, files and clocks around the queue daemon. They tell
  * what was asked of them as lines of a trace, and answer as their variables say. */
-#ifndef TESTS_UNIT_QUEUE_DAEMON_STAND_INS_H
-#define TESTS_UNIT_QUEUE_DAEMON_STAND_INS_H
+#ifndef TESTS_UNIT_QUEUE_DAEMON_DAEMON_STAND_INS_H
+#define TESTS_UNIT_QUEUE_DAEMON_DAEMON_STAND_INS_H
 
 #include "base/memory.h"
 #include "base/system/clock.h"

@@ -1,4 +1,4 @@
-#include "tests/unit/queue/daemon_stand_ins.h"
+#include "tests/unit/queue_daemon/daemon_stand_ins.h"
 
 #include <errno.h>
 #include <poll.h>
