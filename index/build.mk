@@ -74,5 +74,7 @@ test_turns_WRAPS := clock_monotonic_ms clock_wall_ms
 test_follower_PARTS := tests/unit/index_service/served_partitions.o
 test_follower_WRAPS := stream_next
 test_index_maintenance_WRAPS := environment_checkpoint
-UNIT_TESTS += tests/unit/index_parts/test_index_parts
+UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/test_tree_calls
+test_tree_calls_WRAPS := tree_get tree_position tree_cursor_open tree_cursor_move fence_seek fence_next tree_copy_pages \
+	tree_compact_step
 test_index_parts_PARTS := tests/unit/index_parts/posting_pieces.o tests/unit/index_parts/links_lists.o

@@ -63,10 +63,13 @@ gathering_open(struct partition *partition, struct reason *why)
     struct change_reader *reader;
     const enum status found =
         statistics_read(partition->statistics, record_key, &partition->gathered_from, 1, why);
-    if (found == STATUS_NOT_FOUND || partition->gathered_from == 0) {
+    if (found == STATUS_NOT_FOUND) {
         return STATUS_OK;
     }
     TRY(found);
+    if (partition->gathered_from == 0) {
+        return STATUS_OK;
+    }
     change_log_keep(partition->change_log, partition->gathered_from);
     TRY(change_reader_open_at(&reader, partition->change_log, partition->gathered_from, why));
     const enum status status = read_batches(partition, reader, why);
