@@ -91,24 +91,19 @@ stage_post_metadata(struct held_job *held)
 
 /* ---- metadata that the job which follows brings ---- */
 
-/* The job of the same document in a later stage, at once. NULL: there is none, or something is to
- * come later, which may look for what this job says in the store. */
+/* The job of the same document in a later stage, at once, if nothing else is put: a plan of the
+ * host, a resource or a later visit may look for what this job says in the store. NULL: there is
+ * none. */
 static struct job *
 follower_of(struct held_job *held)
 {
     const struct job *job = &held->public.job;
-    struct job *found = NULL;
-    for (size_t i = 0; i < held->output_count; i++) {
-        struct job *output = &held->outputs[i];
-        if (output->due_ms > 0) {
-            return NULL;
-        }
-        if (output->key.stage > job->key.stage && output->generation == job->generation &&
-            (output->flags & JOB_REVISIT) == 0 && slice_equal(output->uri, job->uri)) {
-            found = output;
-        }
-    }
-    return found;
+    struct job *output = held->outputs;
+    const bool follows = held->output_count == 1 && output->due_ms == 0 &&
+                         output->key.stage > job->key.stage &&
+                         output->generation == job->generation &&
+                         (output->flags & JOB_REVISIT) == 0 && slice_equal(output->uri, job->uri);
+    return follows ? output : NULL;
 }
 
 void

@@ -546,7 +546,8 @@ test_metadata_go_with_the_job_that_follows(void **state)
 }
 
 /* What may be looked for in the store before the job that follows has ended is put at once, with
- * what was brought: of later visits, with a visit that is due, of a job that fails, what is long;
+ * what was brought: of later visits, with a visit that is due, with a job at once that may read it
+ * (a host's plan reads what transform made of a description), of a job that fails, what is long;
  * and all that fetch says. */
 static void
 test_other_metadata_are_put_at_once(void **state)
@@ -558,6 +559,7 @@ test_other_metadata_are_put_at_once(void **state)
         bool released;
         size_t length;
         const char *expected;
+        bool plans;
     } rows[] = {
         {&detect_spec, 2, 0, false, 0,
          "metadata uhttp://h.example/1.1/4 uhttp://h.example/1.2/4; "},
@@ -566,8 +568,13 @@ test_other_metadata_are_put_at_once(void **state)
         {&detect_spec, 1, 0, true, 0, "metadata uhttp://h.example/1.1/4 uhttp://h.example/1.1/4; "},
         {&detect_spec, 1, 0, false, LONG,
          "metadata uhttp://h.example/1.1/4 uhttp://h.example/1.1/4; "},
+        {&detect_spec, 1, 0, false, 0, "metadata uhttp://h.example/1.1/4 uhttp://h.example/1.1/4; ",
+         true},
         {&fetch_spec, 1, 0, false, 0,
          "metadata uhttp://h.example/1.1/4 uhttp://h.example/1.1/4; "}};
+    const struct job plan = {.key.stage = STAGE_FETCH,
+                             .uri = SLICE("http://h.example/#plan"),
+                             .lane_name = SLICE("http://h.example")};
     const struct document document = {.type = SLICE("text/turtle")};
     char text[LONG];
     struct stage_run run;
@@ -586,6 +593,9 @@ test_other_metadata_are_put_at_once(void **state)
         stage_output_next(job, STAGE_INDEX, &document);
         if (rows[i].due_ms > 0) {
             stage_output_later(job, STAGE_FETCH, &document, rows[i].due_ms);
+        }
+        if (rows[i].plans) {
+            stage_output(job, &plan);
         }
         if (rows[i].released) {
             stage_release(job, 0, false, "later");
