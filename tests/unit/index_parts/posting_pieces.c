@@ -56,12 +56,10 @@ words_have_classes_and_keys(void **state)
 
 /* ---- a model ---- */
 
-/* A head, or a posting. */
+/* A head, or a posting. Compared as bytes, so there are none between its fields. */
 struct item {
     char word[8];
-    bool head, tagged;
-    uint64_t literals, classes, number;
-    unsigned class;
+    uint64_t head, tagged, literals, classes, number, class;
 };
 static struct item items[ITEMS], found[ITEMS];
 static size_t found_count;
