@@ -7,15 +7,6 @@
 enum { NEVER_KNOWN = JOB_RECRAWL | JOB_SLICE | JOB_YIELD | JOB_REFILTER };
 enum { LATER_DELAYED = 0, LATER_SCHEDULED = 1, LATER_KEY_SIZE = 8 + JOB_KEY_SIZE };
 
-/* Returns whether a job is worked on where it was made, whatever node owns its URI: its content
- * lies in the archive here, and reading it over a link costs more than the work. */
-static bool
-stays_with_content(const struct cluster *cluster, const struct job *job)
-{
-    return (job->key.stage == STAGE_DETECT || job->key.stage == STAGE_TRANSFORM) &&
-           cluster_serves(cluster, (enum stage)job->key.stage);
-}
-
 void
 broker_prepare(struct broker *broker, struct incoming *incoming, bool ours)
 {
@@ -27,9 +18,9 @@ broker_prepare(struct broker *broker, struct incoming *incoming, bool ours)
         incoming->node = (uint32_t)(ours ? self : cluster_key_owner(cluster, key));
         return;
     }
-    ours |= slice_starts(job->uri, SLICE(JOB_SWEEP_URI)) || stays_with_content(cluster, job);
+    ours |= slice_starts(job->uri, SLICE(JOB_SWEEP_URI));
     incoming->node =
-        (uint32_t)(ours ? self : cluster_owner(cluster, (enum stage)job->key.stage, job->uri));
+        (uint32_t)(ours ? self : cluster_worker(cluster, (enum stage)job->key.stage, job->uri));
     const bool here = incoming->node == self;
     if (job->flags & JOB_SEED && job->key.stage == STAGE_FETCH) {
         job->depth = 0;

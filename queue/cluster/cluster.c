@@ -527,6 +527,14 @@ cluster_owner(const struct cluster *cluster, enum stage stage, struct slice uri)
 }
 
 size_t
+cluster_worker(const struct cluster *cluster, enum stage stage, struct slice uri)
+{
+    const bool stays =
+        (stage == STAGE_DETECT || stage == STAGE_TRANSFORM) && cluster_serves(cluster, stage);
+    return stays ? cluster->self : cluster_owner(cluster, stage, uri);
+}
+
+size_t
 cluster_owner_of(const struct cluster *cluster, enum stage stage, unsigned partition)
 {
     if (cluster->owners[stage] != NULL) {

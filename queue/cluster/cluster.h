@@ -18,7 +18,7 @@
  *
  * Work is spread by PARTITIONS virtual partitions: of the host for fetch, of the URI for all
  * else; but the queue leaves jobs of detect and transform where the document's archive is, if that
- * node serves the stage (queue/broker/put.c). Partitions go to the nodes that serve the stage by
+ * node serves the stage (cluster_worker). Partitions go to the nodes that serve the stage by
  * weighted rendezvous hashing (Thaler and Ravishankar 1998): a new node takes only its share.
  * Read-only after opening, thread-safe.
  */
@@ -72,6 +72,10 @@ bool cluster_find(const struct cluster *cluster, struct slice name, size_t *node
 bool cluster_serves(const struct cluster *cluster, enum stage stage);
 /* The node that owns the URI's work in the stage. */
 size_t cluster_owner(const struct cluster *cluster, enum stage stage, struct slice uri);
+/* The node that works on a job which is put here: detect and transform stay where the content is,
+ * if this node serves them; its archive has it, and reading it over a link costs more than the
+ * work. All else goes to its owner. */
+size_t cluster_worker(const struct cluster *cluster, enum stage stage, struct slice uri);
 /* Returns the node that owns a virtual partition. */
 size_t cluster_owner_of(const struct cluster *cluster, enum stage stage, unsigned partition);
 /* The virtual partition of a key of the metadata store ("u" + URI, "s" + URI, "h" + origin). What

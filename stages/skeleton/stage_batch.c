@@ -459,10 +459,9 @@ flush_batch(struct batch *batch)
     }
     note_flush(run, batch, begun_ms);
     for (size_t i = 0; i < batch->count; i++) {
+        stage_hand_metadata(batch->jobs[i]);
         if (cluster_node_count(run->cluster) > 1) {
             stage_post_metadata(batch->jobs[i]);
-        } else {
-            stage_hand_metadata(batch->jobs[i]);
         }
     }
     send_metadata(batch);

@@ -53,6 +53,16 @@ post_metadata(struct held_job *held, struct slice key, struct slice fields)
     }
 }
 
+/* The key of the job's document in the metadata store. */
+static struct slice
+document_key(struct buf *key, const struct held_job *held)
+{
+    buf_init(key, META_KEY_MAXIMUM);
+    buf_append_char(key, 'u');
+    buf_append_slice(key, held->public.job.uri);
+    return buf_slice(key);
+}
+
 static bool
 is_elsewhere(const struct stage_run *run, struct slice key)
 {
@@ -65,17 +75,14 @@ stage_post_metadata(struct held_job *held)
     const struct stage_run *run = held->public.run;
     struct meta_update *own = &held->public.meta;
     size_t kept = 0;
-    struct buf key;
-    buf_init(&key, META_KEY_MAXIMUM);
-    buf_append_char(&key, 'u');
-    buf_append_slice(&key, held->public.job.uri);
+    struct buf bytes;
+    const struct slice key = document_key(&bytes, held);
     struct slice fields;
-    while (is_elsewhere(run, buf_slice(&key)) &&
-           document_said(&held->public.document.said, &fields)) {
-        post_metadata(held, buf_slice(&key), fields);
+    while (is_elsewhere(run, key) && document_said(&held->public.document.said, &fields)) {
+        post_metadata(held, key, fields);
     }
-    if (own->fields.length > 0 && is_elsewhere(run, buf_slice(&key))) {
-        post_metadata(held, buf_slice(&key), buf_slice(&own->fields));
+    if (own->fields.length > 0 && is_elsewhere(run, key)) {
+        post_metadata(held, key, buf_slice(&own->fields));
         meta_update_reset(own);
     }
     for (size_t i = 0; i < held->put_count; i++) {
@@ -86,23 +93,27 @@ stage_post_metadata(struct held_job *held)
         }
     }
     held->put_count = kept;
-    buf_release(&key);
+    buf_release(&bytes);
 }
 
 /* ---- metadata that the job which follows brings ---- */
 
 /* The job of the same document in a later stage, at once, if nothing else is put: a plan of the
- * host, a resource or a later visit may look for what this job says in the store. NULL: there is
- * none. */
+ * host, a resource or a later visit may look for what this job says in the store. Of several nodes
+ * it has to go to the one that keeps the document's metadata, which then merges them itself. NULL:
+ * there is none. */
 static struct job *
-follower_of(struct held_job *held)
+follower_of(struct held_job *held, struct slice key)
 {
     const struct job *job = &held->public.job;
+    const struct cluster *cluster = held->public.run->cluster;
     struct job *output = held->outputs;
     const bool follows = held->output_count == 1 && output->due_ms == 0 &&
                          output->key.stage > job->key.stage &&
                          output->generation == job->generation &&
-                         (output->flags & JOB_REVISIT) == 0 && slice_equal(output->uri, job->uri);
+                         (output->flags & JOB_REVISIT) == 0 && slice_equal(output->uri, job->uri) &&
+                         cluster_worker(cluster, (enum stage)output->key.stage, output->uri) ==
+                             cluster_key_owner(cluster, key);
     return follows ? output : NULL;
 }
 
@@ -112,10 +123,13 @@ stage_hand_metadata(struct held_job *held)
     struct stage_job *job = &held->public;
     const struct slice own = buf_slice(&job->meta.fields), before = job->document.said;
     struct job *follower = NULL;
+    struct buf key;
+    const struct slice document = document_key(&key, held);
     if (held->verdict == VERDICT_DONE && job->job.key.stage != STAGE_FETCH &&
         job->job.generation == 1 && own.length + before.length > 0) {
-        follower = follower_of(held);
+        follower = follower_of(held, document);
     }
+    buf_release(&key);
     if (follower == NULL || follower->data.length + before.length + own.length > HANDED_MOST) {
         return;
     }
@@ -150,20 +164,18 @@ stage_tells_first(struct held_job *held)
 {
     struct stage_job *job = &held->public;
     struct slice said = job->document.said, fields;
-    struct buf key;
+    struct buf bytes;
     if (said.length == 0 || job->job.deaths == 0 || held->told) {
         return false;
     }
-    buf_init(&key, META_KEY_MAXIMUM);
-    buf_append_char(&key, 'u');
-    buf_append_slice(&key, job->job.uri);
+    const struct slice key = document_key(&bytes, held);
     struct meta_put puts[SAID_MOST];
     size_t n = 0;
     while (n < SAID_MOST && document_said(&said, &fields)) {
-        puts[n++] = (struct meta_put){buf_slice(&key), fields};
+        puts[n++] = (struct meta_put){key, fields};
     }
     metastore_put(job->run->metastore, puts, n, told, held);
-    buf_release(&key);
+    buf_release(&bytes);
     return n > 0;
 }
 

@@ -95,7 +95,8 @@ last_part(struct slice uri)
 {
     static char text[64];
     snprintf(text, sizeof text, "%.*s", SLICE_PRINT(uri));
-    return strrchr(text, '/') + 1;
+    const char *slash = strrchr(text, '/');
+    return slash != NULL ? slash + 1 : text;
 }
 
 void
@@ -182,8 +183,10 @@ note_start(void *context, struct stage_job *job)
 
 static const struct stage_spec started_spec = {.stage = STAGE_EXTRACT, .start = note_start};
 
+/* self: which node of the cluster's text it is; NULL: the only one. */
 static void
-open_run(struct stage_run *run, const struct stage_spec *spec)
+open_run_in(struct stage_run *run, const struct stage_spec *spec, struct slice cluster,
+            const char *self)
 {
     struct reason why;
     *run = (struct stage_run){.spec = spec,
@@ -199,7 +202,13 @@ open_run(struct stage_run *run, const struct stage_spec *spec)
     completions_count = 0;
     put_done = NULL;
     flush_status = STATUS_OK;
-    assert_int_equal(cluster_parse(&run->cluster, SLICE("node local"), NULL, "/", &why), STATUS_OK);
+    assert_int_equal(cluster_parse(&run->cluster, cluster, self, "/", &why), STATUS_OK);
+}
+
+static void
+open_run(struct stage_run *run, const struct stage_spec *spec)
+{
+    open_run_in(run, spec, SLICE("node local"), NULL);
 }
 
 static void
@@ -542,6 +551,44 @@ test_metadata_go_with_the_job_that_follows(void **state)
     expect("complete 1:done; ");
     answer(STATUS_OK);
     close_run(&run);
+    buf_release(&data);
+}
+
+/* Of several nodes the metadata go with the job if it goes to the node that keeps them, by itself
+ * or because it stays there; else they leave beside the job, for the node that keeps them. */
+static void
+test_metadata_go_with_jobs_to_the_node_that_keeps_them(void **state)
+{
+    static const char nodes[] = "node a queue=tcp://127.0.0.1:1 metastore=tcp://127.0.0.1:2\n"
+                                "node b queue=tcp://127.0.0.1:3 metastore=tcp://127.0.0.1:4\n";
+    static const struct {
+        bool kept_here;
+        enum stage next;
+        bool goes_along;
+        const char *expected;
+    } rows[] = {{true, STAGE_INDEX, true, "complete 1:done>31/4.1; "},
+                {true, STAGE_TRANSFORM, true, "complete 1:done>21/4.1; "},
+                {false, STAGE_INDEX, true, "complete 1:done>31/4.1; "},
+                {false, STAGE_TRANSFORM, false, "complete 1:done>21/4.1>0metadata:/0.0; "}};
+    struct stage_run run;
+    struct buf data;
+    (void)state;
+    buf_init(&data, TEXT);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        open_run_in(&run, &detect_spec, slice_string(nodes), "a");
+        const bool a_keeps = cluster_key_owner(run.cluster, SLICE("uhttp://h.example/1")) ==
+                             cluster_self(run.cluster);
+        close_run(&run);
+        open_run_in(&run, &detect_spec, slice_string(nodes),
+                    a_keeps == rows[i].kept_here ? "a" : "b");
+        hand_on(&run, start_first_visit(&run, SLICE("")), rows[i].next, &data);
+        expect(rows[i].expected);
+        close_run(&run);
+        struct document found;
+        struct slice fields;
+        assert_true(document_decode(buf_slice(&data), &found));
+        assert_int_equal(document_said(&found.said, &fields), rows[i].goes_along);
+    }
     buf_release(&data);
 }
 
@@ -933,6 +980,7 @@ stage_batches_run(void)
         cmocka_unit_test(test_document_travels_in_the_job),
         cmocka_unit_test(test_yield_is_told_of_first_visits_of_documents),
         cmocka_unit_test(test_metadata_go_with_the_job_that_follows),
+        cmocka_unit_test(test_metadata_go_with_jobs_to_the_node_that_keeps_them),
         cmocka_unit_test(test_other_metadata_are_put_at_once),
         cmocka_unit_test(test_what_a_suspect_brought_is_put_before_it_starts),
         cmocka_unit_test(test_revisits_stamp_no_generation),
