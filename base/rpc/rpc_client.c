@@ -1,6 +1,9 @@
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -92,7 +95,10 @@ send_all_again(struct rpc_client *client)
 static enum status
 monitor_open(struct rpc_client *client, struct reason *why)
 {
-    static const char address[] = "inproc://monitor";
+    /* Clients share a context, and a name may be taken for a moment after its socket was closed. */
+    static _Atomic uint64_t last;
+    char address[48];
+    snprintf(address, sizeof address, "inproc://monitor-%" PRIu64, ++last);
     if (zmq_socket_monitor(client->socket.zmq, address, ZMQ_EVENT_DISCONNECTED) != 0) {
         return status_fail_errno(why, "cannot watch a connection");
     }
@@ -181,7 +187,7 @@ rpc_client_open(struct rpc_client **client_out, const struct rpc_client_options 
     client->due = UINT64_MAX;
     client->look_at = UINT64_MAX;
     client->find_at = UINT64_MAX;
-    enum status status = rpc_socket_open(&client->socket, ZMQ_DEALER, why);
+    enum status status = rpc_socket_open(&client->socket, ZMQ_DEALER, true, why);
     if (status == STATUS_OK) {
         status = client_connect(client, options, why);
     }

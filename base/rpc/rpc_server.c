@@ -138,7 +138,7 @@ server_open(struct rpc_server **server_out, int type, int high_water, const char
     struct rpc_server *server = memory_zero(1, sizeof *server);
     server->incarnation = rpc_incarnation_new();
     *server_out = NULL;
-    enum status status = rpc_socket_open(&server->socket, type, why);
+    enum status status = rpc_socket_open(&server->socket, type, false, why);
     if (status != STATUS_OK) {
         free(server);
         return status;

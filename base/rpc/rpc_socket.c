@@ -1,6 +1,7 @@
 #include "base/rpc/rpc_socket.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -14,8 +15,86 @@ enum {
     HEARTBEAT_MS = 2000,
     HEARTBEAT_TIMEOUT_MS = 10000,
     RECONNECT_MS = 50,
-    FRAME_OVERHEAD = 1024, /* headers are smaller */
+    FRAME_OVERHEAD = 1024,          /* headers are smaller */
+    CLIENT_SOCKETS_MAXIMUM = 16384, /* three for each link */
 };
+
+/* ---- the context that clients of this process share ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    void *context; /* NULL while there is no client */
+    size_t users;
+} clients = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static pthread_once_t forks_watched = PTHREAD_ONCE_INIT;
+
+static void
+before_fork(void)
+{
+    (void)pthread_mutex_lock(&clients.lock);
+}
+
+static void
+after_fork(void)
+{
+    (void)pthread_mutex_unlock(&clients.lock);
+}
+
+/* The thread of the context stays with the parent. */
+static void
+after_fork_in_child(void)
+{
+    clients.context = NULL;
+    clients.users = 0;
+    (void)pthread_mutex_unlock(&clients.lock);
+}
+
+static void
+watch_forks(void)
+{
+    (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
+static void *
+clients_context(void)
+{
+    (void)pthread_once(&forks_watched, watch_forks);
+    (void)pthread_mutex_lock(&clients.lock);
+    if (clients.context == NULL) {
+        clients.context = zmq_ctx_new();
+        if (clients.context != NULL) {
+            (void)zmq_ctx_set(clients.context, ZMQ_MAX_SOCKETS, CLIENT_SOCKETS_MAXIMUM);
+        }
+    }
+    void *const context = clients.context;
+    clients.users += context != NULL;
+    (void)pthread_mutex_unlock(&clients.lock);
+    return context;
+}
+
+static void
+context_end(void *context)
+{
+    while (zmq_ctx_term(context) != 0 && errno == EINTR) {
+    }
+}
+
+/* A context from before a fork is left to the parent. */
+static void
+clients_context_leave(void *context)
+{
+    (void)pthread_mutex_lock(&clients.lock);
+    const bool last = context == clients.context && --clients.users == 0;
+    if (last) {
+        clients.context = NULL;
+    }
+    (void)pthread_mutex_unlock(&clients.lock);
+    if (last) {
+        context_end(context);
+    }
+}
+
+/* ---- sockets ---- */
 
 enum status
 rpc_socket_option(void *zmq, int option, int value, struct reason *why)
@@ -80,11 +159,12 @@ socket_set_options(struct rpc_socket *socket, struct reason *why)
 }
 
 enum status
-rpc_socket_open(struct rpc_socket *socket, int type, struct reason *why)
+rpc_socket_open(struct rpc_socket *socket, int type, bool shares_thread, struct reason *why)
 {
     enum status status = STATUS_OK;
-    *socket = (struct rpc_socket){.poll_descriptor = -1, .event_descriptor = -1};
-    socket->context = zmq_ctx_new();
+    *socket = (struct rpc_socket){
+        .poll_descriptor = -1, .event_descriptor = -1, .shares_context = shares_thread};
+    socket->context = shares_thread ? clients_context() : zmq_ctx_new();
     socket->zmq = socket->context ? zmq_socket(socket->context, type) : NULL;
     if (!socket->zmq) {
         status = status_fail_errno(why, "cannot make a ZeroMQ socket");
@@ -116,9 +196,10 @@ rpc_socket_close(struct rpc_socket *socket)
     if (socket->zmq) {
         (void)zmq_close(socket->zmq);
     }
-    if (socket->context) {
-        while (zmq_ctx_term(socket->context) != 0 && errno == EINTR) {
-        }
+    if (socket->context != NULL && socket->shares_context) {
+        clients_context_leave(socket->context);
+    } else if (socket->context != NULL) {
+        context_end(socket->context);
     }
     if (socket->poll_descriptor >= 0) {
         (void)close(socket->poll_descriptor);

@@ -20,11 +20,16 @@ struct rpc_socket {
     int poll_descriptor;  /* epoll of all below */
     int event_descriptor; /* "there is work although ZMQ_FD is silent" */
     bool raised;          /* the eventfd is */
+    bool shares_context;  /* with the other clients of the process */
 };
 
 /* Opens a socket of the ZeroMQ type, not yet bound or connected, with the options common to
- * both sides. On failure everything is closed. */
-enum status rpc_socket_open(struct rpc_socket *socket, int type, struct reason *why);
+ * both sides. shares_thread: it is served by the one thread of ZeroMQ that all such sockets of the
+ * process have, so that a process with a hundred links does not have two hundred threads; else by
+ * one of its own, as a server needs, whose context has one authenticator. On failure everything is
+ * closed. */
+enum status rpc_socket_open(struct rpc_socket *socket, int type, bool shares_thread,
+                            struct reason *why);
 /* Pending messages are lost; the other side sends them again. */
 void rpc_socket_close(struct rpc_socket *socket);
 /* Another ZeroMQ socket whose messages shall wake the same descriptor. */

@@ -1,4 +1,5 @@
 /* Calls between processes: answers, failures, servers that die and move, keys, hostile peers. */
+#include <dirent.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <setjmp.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -102,6 +104,80 @@ a_lost_reply_is_asked_for_again(void **state)
     const pid_t server = server_start(rpc_place.endpoint, NULL);
     struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
     call_is(client, VERB_MUTE_ONCE, "again", "again");
+    rpc_client_close(client);
+    server_stop(server);
+}
+
+/* ---- many clients, forks ---- */
+
+static int
+threads_of_this_process(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (const struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
+        count += entry->d_name[0] != '.';
+    }
+    closedir(tasks);
+    return count;
+}
+
+/* A process with a link to each of a hundred nodes has no more threads than one with a single link,
+ * and none of ZeroMQ when the last is closed. */
+static void
+many_clients_share_threads(void **state)
+{
+    enum { CLIENTS = 100 };
+    struct rpc_client *clients[CLIENTS];
+    (void)state;
+    const pid_t server = server_start(rpc_place.endpoint, NULL);
+    const int before = threads_of_this_process();
+    clients[0] = client_open(rpc_place.endpoint, NULL);
+    call_is(clients[0], VERB_ECHO, "a", "a");
+    const int one = threads_of_this_process();
+    assert_true(one > before);
+    for (int i = 1; i < CLIENTS; i++) {
+        clients[i] = client_open(rpc_place.endpoint, NULL);
+        call_is(clients[i], VERB_ECHO, "a", "a");
+    }
+    assert_int_equal(threads_of_this_process(), one);
+    for (int i = 0; i < CLIENTS; i++) {
+        rpc_client_close(clients[i]);
+    }
+    assert_int_equal(threads_of_this_process(), before);
+    server_stop(server);
+}
+
+/* A child that was forked while its parent has clients makes and closes its own, and closing what
+ * it has from the parent neither hangs nor hurts the parent's. */
+static void
+a_forked_process_has_clients_of_its_own(void **state)
+{
+    int ended;
+    (void)state;
+    const pid_t server = server_start(rpc_place.endpoint, NULL);
+    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
+    call_is(client, VERB_ECHO, "a", "a");
+    const pid_t child = fork();
+    if (child == 0) {
+        struct rpc_client *own;
+        struct buf reply;
+        const struct rpc_client_options options = {
+            .endpoint = rpc_place.endpoint, .name = "test.2", .resend_ms = 200};
+        buf_init(&reply, 1000);
+        (void)alarm(120);
+        const bool works =
+            rpc_client_open(&own, &options, NULL) == STATUS_OK &&
+            rpc_call(own, VERB_CLIENT, SLICE(""), 100000, &reply, NULL) == STATUS_OK &&
+            slice_is(buf_slice(&reply), "test.2");
+        rpc_client_close(own);
+        rpc_client_close(client);
+        _exit(works ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    call_is(client, VERB_ECHO, "b", "b");
     rpc_client_close(client);
     server_stop(server);
 }
@@ -518,6 +594,8 @@ main(void)
         cmocka_unit_test(nobody_there),
         cmocka_unit_test_teardown(server_killed_between_request_and_reply, rpc_marker_remove),
         cmocka_unit_test_teardown(a_lost_reply_is_asked_for_again, rpc_marker_remove),
+        cmocka_unit_test(many_clients_share_threads),
+        cmocka_unit_test(a_forked_process_has_clients_of_its_own),
         cmocka_unit_test(late_replies_reach_the_late_handler),
         cmocka_unit_test(every_request_ends_once_while_servers_die),
         cmocka_unit_test(close_cancels),
