@@ -20,6 +20,11 @@
  * PATH ("10.0.0.1:7000"), OFFSET added to the port. A server binds to what stands there when it is
  * opened. A client may be opened before there is the file; while nobody answers it reads the file
  * again, and connects to where the service is by then. So a service can move.
+ *
+ * A client that may have its service on another machine (at://, or keys are given) connects with
+ * its first request, so that of a hundred nodes only those cost something that are asked. Then it
+ * asks every five seconds whether the other side is there, and connects anew if it does not hear
+ * for ten.
  */
 #ifndef BASE_RPC_RPC_H
 #define BASE_RPC_RPC_H

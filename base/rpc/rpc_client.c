@@ -29,6 +29,11 @@ enum {
     HOLD_MS = 20,
     LOOK_MS = 500,
     FIND_MS = 250,
+    /* The client asks whether the other machine is there; the server, which is told the time to
+     * live, only answers, and forgets who is silent for that long. */
+    HEARTBEAT_MS = 5000,
+    HEARTBEAT_TIMEOUT_MS = 10000,
+    HEARTBEAT_TIME_TO_LIVE_MS = 30000,
     REPLY_FRAMES = 1,
     MONITOR_FRAMES = 2,
 };
@@ -62,10 +67,12 @@ struct rpc_client {
     uint64_t due;        /* monotonic; nothing times out or is resent before */
     uint64_t look_at;    /* monotonic; when it is asked next whether there will be an answer */
     uint64_t malformed;
-    char *published;                /* an at:// endpoint; NULL: the address is fixed */
-    char address[RPC_ADDRESS_SIZE]; /* where it was found; empty: nowhere yet */
+    char *remote;                   /* endpoint on another machine; NULL: it is on ours */
+    char address[RPC_ADDRESS_SIZE]; /* where it was found; empty: not connected yet */
     bool keyed;                     /* so that it may be on another machine */
-    uint64_t find_at; /* monotonic; when it is looked for again; UINT64_MAX: somebody answers */
+    /* Monotonic; when it is looked for again, if there is a request; UINT64_MAX: somebody answers
+     */
+    uint64_t find_at;
 };
 
 static rpc_look *look_asked;
@@ -110,15 +117,27 @@ monitor_open(struct rpc_client *client, struct reason *why)
     return rpc_socket_watch(&client->socket, client->monitor, why);
 }
 
-/* Connects to where the service is published to be by now. */
+/* The address of the service: as it is published by now, or fixed. */
+static enum status
+remote_address(const struct rpc_client *client, char address[RPC_ADDRESS_SIZE], struct reason *why)
+{
+    if (rpc_endpoint_is_published(client->remote)) {
+        return rpc_endpoint_read(client->remote, address, why);
+    }
+    (void)snprintf(address, RPC_ADDRESS_SIZE, "%s", client->remote);
+    return STATUS_OK;
+}
+
+/* Connects to where the service is. */
 static void
 find_service(struct rpc_client *client)
 {
     static const struct rpc_keys some;
     char address[RPC_ADDRESS_SIZE];
     struct reason why = {""};
-    client->find_at = clock_monotonic_ms() + FIND_MS;
-    enum status status = rpc_endpoint_read(client->published, address, &why);
+    client->find_at =
+        rpc_endpoint_is_published(client->remote) ? clock_monotonic_ms() + FIND_MS : UINT64_MAX;
+    enum status status = remote_address(client, address, &why);
     if (status != STATUS_OK || strcmp(address, client->address) == 0) {
         return;
     }
@@ -127,7 +146,7 @@ find_service(struct rpc_client *client)
         status = status_fail_errno(&why, "cannot connect to %s", address);
     }
     if (status != STATUS_OK) {
-        log_warning("address_unusable", "endpoint=%s reason=%s", client->published, why.text);
+        log_warning("address_unusable", "endpoint=%s reason=%s", client->remote, why.text);
         return;
     }
     if (client->address[0] != '\0') {
@@ -156,10 +175,13 @@ client_connect(struct rpc_client *client, const struct rpc_client_options *optio
         TRY(rpc_socket_text(zmq, ZMQ_CURVE_SECRETKEY, keys->own_secret, why));
     }
     TRY(monitor_open(client, why));
-    if (!fixed) {
-        client->published = memory_string(options->endpoint);
+    if (!fixed || keys != NULL) {
+        TRY(rpc_socket_option(zmq, ZMQ_HEARTBEAT_IVL, HEARTBEAT_MS, why));
+        TRY(rpc_socket_option(zmq, ZMQ_HEARTBEAT_TIMEOUT, HEARTBEAT_TIMEOUT_MS, why));
+        TRY(rpc_socket_option(zmq, ZMQ_HEARTBEAT_TTL, HEARTBEAT_TIME_TO_LIVE_MS, why));
+        client->remote = memory_string(options->endpoint);
         client->keyed = keys != NULL;
-        find_service(client);
+        client->find_at = 0;
         return STATUS_OK;
     }
     if (zmq_connect(zmq, options->endpoint) != 0) {
@@ -227,7 +249,7 @@ rpc_client_close(struct rpc_client *client)
         (void)zmq_close(client->monitor);
     }
     rpc_socket_close(&client->socket);
-    free(client->published);
+    free(client->remote);
     free(client->name);
     free(client);
 }
@@ -343,6 +365,9 @@ rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice payload, u
         client->look_at = clock_monotonic_ms() + LOOK_MS;
     }
     due_by(client, request->deadline);
+    if (client->address[0] == '\0' && client->find_at == 0) {
+        find_service(client); /* the first request: who is never asked has no connection */
+    }
     if (!client->any_unsent) {
         client->any_unsent = true;
         send_unsent(client);
@@ -422,7 +447,7 @@ losses_notice(struct rpc_client *client)
     if (!lost) {
         return;
     }
-    client->find_at = client->published != NULL ? 0 : UINT64_MAX;
+    client->find_at = client->remote != NULL ? 0 : UINT64_MAX;
     send_all_again(client);
 }
 

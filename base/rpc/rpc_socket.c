@@ -12,9 +12,8 @@
 #include "base/system/clock.h"
 
 enum {
-    HEARTBEAT_MS = 2000,
-    HEARTBEAT_TIMEOUT_MS = 10000,
     RECONNECT_MS = 50,
+    KEEPALIVE_IDLE_S = 60,
     FRAME_OVERHEAD = 1024,          /* headers are smaller */
     CLIENT_SOCKETS_MAXIMUM = 16384, /* three for each link */
 };
@@ -145,8 +144,8 @@ socket_set_options(struct rpc_socket *socket, struct reason *why)
         {ZMQ_IPV6, 1},
         {ZMQ_RECONNECT_IVL, RECONNECT_MS},
         {ZMQ_RECONNECT_IVL_MAX, RECONNECT_MS},
-        {ZMQ_HEARTBEAT_IVL, HEARTBEAT_MS},
-        {ZMQ_HEARTBEAT_TIMEOUT, HEARTBEAT_TIMEOUT_MS},
+        {ZMQ_TCP_KEEPALIVE, 1},
+        {ZMQ_TCP_KEEPALIVE_IDLE, KEEPALIVE_IDLE_S},
     };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         TRY(rpc_socket_option(socket->zmq, options[i].option, options[i].value, why));

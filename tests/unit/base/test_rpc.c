@@ -1,4 +1,5 @@
 /* Calls between processes: answers, failures, servers that die and move, keys, hostile peers. */
+#include <arpa/inet.h>
 #include <dirent.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -104,80 +105,6 @@ a_lost_reply_is_asked_for_again(void **state)
     const pid_t server = server_start(rpc_place.endpoint, NULL);
     struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
     call_is(client, VERB_MUTE_ONCE, "again", "again");
-    rpc_client_close(client);
-    server_stop(server);
-}
-
-/* ---- many clients, forks ---- */
-
-static int
-threads_of_this_process(void)
-{
-    int count = 0;
-    DIR *tasks = opendir("/proc/self/task");
-    assert_non_null(tasks);
-    for (const struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
-        count += entry->d_name[0] != '.';
-    }
-    closedir(tasks);
-    return count;
-}
-
-/* A process with a link to each of a hundred nodes has no more threads than one with a single link,
- * and none of ZeroMQ when the last is closed. */
-static void
-many_clients_share_threads(void **state)
-{
-    enum { CLIENTS = 100 };
-    struct rpc_client *clients[CLIENTS];
-    (void)state;
-    const pid_t server = server_start(rpc_place.endpoint, NULL);
-    const int before = threads_of_this_process();
-    clients[0] = client_open(rpc_place.endpoint, NULL);
-    call_is(clients[0], VERB_ECHO, "a", "a");
-    const int one = threads_of_this_process();
-    assert_true(one > before);
-    for (int i = 1; i < CLIENTS; i++) {
-        clients[i] = client_open(rpc_place.endpoint, NULL);
-        call_is(clients[i], VERB_ECHO, "a", "a");
-    }
-    assert_int_equal(threads_of_this_process(), one);
-    for (int i = 0; i < CLIENTS; i++) {
-        rpc_client_close(clients[i]);
-    }
-    assert_int_equal(threads_of_this_process(), before);
-    server_stop(server);
-}
-
-/* A child that was forked while its parent has clients makes and closes its own, and closing what
- * it has from the parent neither hangs nor hurts the parent's. */
-static void
-a_forked_process_has_clients_of_its_own(void **state)
-{
-    int ended;
-    (void)state;
-    const pid_t server = server_start(rpc_place.endpoint, NULL);
-    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
-    call_is(client, VERB_ECHO, "a", "a");
-    const pid_t child = fork();
-    if (child == 0) {
-        struct rpc_client *own;
-        struct buf reply;
-        const struct rpc_client_options options = {
-            .endpoint = rpc_place.endpoint, .name = "test.2", .resend_ms = 200};
-        buf_init(&reply, 1000);
-        (void)alarm(120);
-        const bool works =
-            rpc_client_open(&own, &options, NULL) == STATUS_OK &&
-            rpc_call(own, VERB_CLIENT, SLICE(""), 100000, &reply, NULL) == STATUS_OK &&
-            slice_is(buf_slice(&reply), "test.2");
-        rpc_client_close(own);
-        rpc_client_close(client);
-        _exit(works ? 0 : 1);
-    }
-    assert_int_equal(waitpid(child, &ended, 0), child);
-    assert_int_equal(ended, 0);
-    call_is(client, VERB_ECHO, "b", "b");
     rpc_client_close(client);
     server_stop(server);
 }
@@ -322,6 +249,115 @@ too_large_an_answer(void **state)
     assert_int_equal(rpc_call(client, VERB_LARGE, SLICE(""), 0, &reply, &why), STATUS_OK);
     assert_int_equal(reply.length, RPC_PAYLOAD_MAXIMUM);
     buf_release(&reply);
+    rpc_client_close(client);
+    server_stop(server);
+}
+
+/* ---- many clients, forks ---- */
+
+static int
+threads_of_this_process(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (const struct dirent *entry; (entry = readdir(tasks)) != NULL;) {
+        count += entry->d_name[0] != '.';
+    }
+    closedir(tasks);
+    return count;
+}
+
+/* A process with a link to each of a hundred nodes has no more threads than one with a single link,
+ * and none of ZeroMQ when the last is closed. */
+static void
+many_clients_share_threads(void **state)
+{
+    enum { CLIENTS = 100 };
+    struct rpc_client *clients[CLIENTS];
+    (void)state;
+    const pid_t server = server_start(rpc_place.endpoint, NULL);
+    const int before = threads_of_this_process();
+    clients[0] = client_open(rpc_place.endpoint, NULL);
+    call_is(clients[0], VERB_ECHO, "a", "a");
+    const int one = threads_of_this_process();
+    assert_true(one > before);
+    for (int i = 1; i < CLIENTS; i++) {
+        clients[i] = client_open(rpc_place.endpoint, NULL);
+        call_is(clients[i], VERB_ECHO, "a", "a");
+    }
+    assert_int_equal(threads_of_this_process(), one);
+    for (int i = 0; i < CLIENTS; i++) {
+        rpc_client_close(clients[i]);
+    }
+    assert_int_equal(threads_of_this_process(), before);
+    server_stop(server);
+}
+
+/* Of two clients of another machine's service only the one that asks something connects: had the
+ * other connected, too, it would have done so before. */
+static void
+who_is_not_asked_is_not_connected_to(void **state)
+{
+    char public[RPC_KEY_SIZE], secret[RPC_KEY_SIZE], address[OWN_ADDRESS_SIZE], remote[64];
+    struct sockaddr_in place = {.sin_family = AF_INET};
+    socklen_t size = sizeof place;
+    struct tally tally = {0};
+    struct pollfd waiting = {.events = POLLIN};
+    (void)state;
+    own_address(address);
+    assert_int_equal(rpc_keys_make(public, secret, NULL), STATUS_OK);
+    const struct rpc_keys keys = {
+        .server_public = public, .own_public = public, .own_secret = secret};
+    waiting.fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    *strchr(address, ':') = '\0';
+    assert_int_equal(inet_pton(AF_INET, address, &place.sin_addr), 1);
+    assert_int_equal(bind(waiting.fd, (struct sockaddr *)&place, sizeof place), 0);
+    assert_int_equal(listen(waiting.fd, 10), 0);
+    assert_int_equal(getsockname(waiting.fd, (struct sockaddr *)&place, &size), 0);
+    (void)snprintf(remote, sizeof remote, "tcp://%s:%d", address, ntohs(place.sin_port));
+    struct rpc_client *silent = client_open(remote, &keys), *asking = client_open(remote, &keys);
+    rpc_client_post(asking, VERB_ECHO, SLICE("a"), 0, tally_done, &tally);
+    assert_int_equal(poll(&waiting, 1, 120000), 1);
+    const int connection = accept(waiting.fd, NULL, NULL);
+    assert_true(connection >= 0);
+    assert_int_equal(poll(&waiting, 1, 0), 0);
+    rpc_client_close(silent);
+    rpc_client_close(asking);
+    assert_int_equal(tally.cancelled, 1);
+    close(connection);
+    close(waiting.fd);
+}
+
+/* A child that was forked while its parent has clients makes and closes its own, and closing what
+ * it has from the parent neither hangs nor hurts the parent's. */
+static void
+a_forked_process_has_clients_of_its_own(void **state)
+{
+    int ended;
+    (void)state;
+    const pid_t server = server_start(rpc_place.endpoint, NULL);
+    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
+    call_is(client, VERB_ECHO, "a", "a");
+    const pid_t child = fork();
+    if (child == 0) {
+        struct rpc_client *own;
+        struct buf reply;
+        const struct rpc_client_options options = {
+            .endpoint = rpc_place.endpoint, .name = "test.2", .resend_ms = 200};
+        buf_init(&reply, 1000);
+        (void)alarm(120);
+        const bool works =
+            rpc_client_open(&own, &options, NULL) == STATUS_OK &&
+            rpc_call(own, VERB_CLIENT, SLICE(""), 100000, &reply, NULL) == STATUS_OK &&
+            slice_is(buf_slice(&reply), "test.2");
+        rpc_client_close(own);
+        rpc_client_close(client);
+        _exit(works ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
+    call_is(client, VERB_ECHO, "b", "b");
     rpc_client_close(client);
     server_stop(server);
 }
@@ -595,6 +631,7 @@ main(void)
         cmocka_unit_test_teardown(server_killed_between_request_and_reply, rpc_marker_remove),
         cmocka_unit_test_teardown(a_lost_reply_is_asked_for_again, rpc_marker_remove),
         cmocka_unit_test(many_clients_share_threads),
+        cmocka_unit_test(who_is_not_asked_is_not_connected_to),
         cmocka_unit_test(a_forked_process_has_clients_of_its_own),
         cmocka_unit_test(late_replies_reach_the_late_handler),
         cmocka_unit_test(every_request_ends_once_while_servers_die),
