@@ -12,10 +12,12 @@
 enum {
     TRANSFER_PAYLOAD_MAXIMUM = 8 << 20,
     FOR_EVER_MS = 0, /* the transport repeats it, at once when the connection comes back */
-    SIGN_MS = 1000,
-    SILENCE_MS = 5000,
-    RESEND_MS = 4000,      /* over a connection that lives: the other takes its time, twice */
-    PACE_MS = 500,         /* between two messages to a node, */
+    SIGN_LEAST_MS = 1000,
+    SIGN_MOST_MS = 5000,
+    SIGN_EACH_MS = 250, /* for each node: a large cluster would ask for nothing but signs of life */
+    SIGNS_MISSED = 5,   /* until a node is down */
+    RESEND_MS = 4000,   /* over a connection that lives: the other takes its time, twice */
+    PACE_MS = 500,      /* between two messages to a node, */
     PACE_BYTES = 256 << 10 /* unless there is so much */
 };
 
@@ -36,6 +38,8 @@ struct node_links {
     struct broker *broker;
     struct link *links;
     size_t count;
+    uint64_t sign_ms;    /* between two signs of life of a node that says nothing else */
+    uint64_t silence_ms; /* of a node that is down */
 };
 
 static const char *
@@ -55,7 +59,7 @@ static void
 hear(struct link *link)
 {
     link->heard_ms = clock_monotonic_ms();
-    link->ask_ms = link->heard_ms + SIGN_MS;
+    link->ask_ms = link->heard_ms + link->links->sign_ms;
     if (link->down_since_ms != 0) {
         log_info("node_back", "node=%s", name_of(link));
         link->down_since_ms = 0;
@@ -82,7 +86,7 @@ ask_for_sign(struct link *link, uint64_t now)
     buf_init(&payload, 16);
     codec_put_u64(&payload, 0); /* nobody's incarnation: answered at once */
     link->asked = true;
-    link->ask_ms = now + SIGN_MS;
+    link->ask_ms = now + link->links->sign_ms;
     rpc_client_post(link->client, QUEUE_WATCH, buf_slice(&payload), FOR_EVER_MS, signed_life, link);
     buf_release(&payload);
 }
@@ -93,7 +97,7 @@ look_at(struct link *link, uint64_t now)
     if (!link->asked && now >= link->ask_ms) {
         ask_for_sign(link, now);
     }
-    if (link->down_since_ms == 0 && now >= link->heard_ms + SILENCE_MS) {
+    if (link->down_since_ms == 0 && now >= link->heard_ms + link->links->silence_ms) {
         link->down_since_ms = clock_wall_ms() - (now - link->heard_ms);
         log_warning("node_down", "node=%s silent_ms=%lu", name_of(link),
                     (unsigned long)(now - link->heard_ms));
@@ -190,6 +194,13 @@ open_link(struct link *link, const struct cluster *cluster, struct reason *why)
     return rpc_client_open(&link->client, &options, why);
 }
 
+static uint64_t
+sign_ms_of(size_t nodes)
+{
+    const uint64_t ms = SIGN_EACH_MS * nodes;
+    return ms < SIGN_LEAST_MS ? SIGN_LEAST_MS : ms > SIGN_MOST_MS ? SIGN_MOST_MS : ms;
+}
+
 enum status
 node_links_open(struct node_links **opened, const struct cluster *cluster, struct broker *broker,
                 struct reason *why)
@@ -199,6 +210,8 @@ node_links_open(struct node_links **opened, const struct cluster *cluster, struc
     links->cluster = cluster;
     links->broker = broker;
     links->count = cluster_node_count(cluster);
+    links->sign_ms = sign_ms_of(links->count);
+    links->silence_ms = SIGNS_MISSED * links->sign_ms;
     links->links = memory_zero(links->count, sizeof *links->links);
     for (size_t i = 0; i < links->count; i++) {
         links->links[i] = (struct link){.links = links, .node = i};
@@ -254,7 +267,7 @@ node_links_wait_ms(const struct node_links *links)
             clock_wait_until(&wait, link->send_ms, now);
         }
         if (link->down_since_ms == 0) {
-            clock_wait_until(&wait, link->heard_ms + SILENCE_MS, now);
+            clock_wait_until(&wait, link->heard_ms + links->silence_ms, now);
         }
     }
     return wait;

@@ -43,8 +43,8 @@ STAND_IN(uint64_t, clock_wall_ms, (void))
 
 /* ---- other nodes ---- */
 
-static struct rpc_client clients[NODES];
-int client_wait_ms[NODES], client_fails;
+static struct rpc_client clients[NODES_MOST];
+int client_wait_ms[NODES_MOST], client_fails;
 static struct {
     rpc_done *done;
     void *context;
@@ -53,7 +53,7 @@ static struct {
 static size_t post_count;
 int outgoing; /* node for which something waits, */
 size_t outgoing_bytes;
-int processed[NODES];
+int processed[NODES_MOST];
 
 STAND_IN(enum status, rpc_client_open,
          (struct rpc_client * *client, const struct rpc_client_options *options,
@@ -514,7 +514,7 @@ set_up(void **state)
     outgoing_bytes = 0;
     memset(processed, 0, sizeof processed);
     post_count = put_count = submitted_count = metadata_count = 0;
-    for (int i = 0; i < NODES; i++) {
+    for (int i = 0; i < NODES_MOST; i++) {
         client_wait_ms[i] = -1;
     }
     scope_in_force = 0;

@@ -16,7 +16,15 @@
 #include "queue/daemon/queue_daemon.h"
 #include "tests/unit/scratch.h"
 
-enum { TRACE = 1 << 20, NODES = 3, WALL_MS = 1000000, POSTS = 16, REQUESTS = 8, TEXT = 256 };
+enum {
+    TRACE = 1 << 20,
+    NODES = 3,
+    NODES_MOST = 8,
+    WALL_MS = 1000000,
+    POSTS = 16,
+    REQUESTS = 8,
+    TEXT = 256
+};
 
 struct rpc_client {
     int node;
@@ -37,10 +45,10 @@ extern struct stood_in_metadata metadata[4];
 extern struct stood_in_files files;
 extern struct buf trace;
 extern uint64_t now_ms;
-extern int client_wait_ms[NODES], client_fails;
+extern int client_wait_ms[NODES_MOST], client_fails;
 extern int outgoing;          /* node for which something waits, */
 extern size_t outgoing_bytes; /* and how much */
-extern int processed[NODES];
+extern int processed[NODES_MOST];
 extern uint64_t scope_in_force, broker_wait;
 extern broker_answer *answers;
 extern void *answers_context;

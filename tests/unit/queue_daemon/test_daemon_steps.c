@@ -108,6 +108,31 @@ signs_of_life_are_asked_for_once_a_second(void **state)
     assert_trace("close 0\nclose 2\n");
 }
 
+/* Eight nodes ask each other half as often as two, and wait twice as long for a sign. */
+static void
+many_nodes_ask_less_often(void **state)
+{
+    const struct pollfd silent[NODES_MOST] = {{0}};
+    struct node_links *links;
+    struct reason why;
+    (void)state;
+    read_cluster(NODES_MOST, "n1");
+    assert_int_equal(node_links_open(&links, cluster, BROKER, &why), STATUS_OK);
+    node_links_process(links, silent);
+    assert_int_equal(node_links_wait_ms(links), 10000);
+    answer_post(0, STATUS_OK, SLICE(""), "");
+    assert_int_equal(node_links_wait_ms(links), 2000);
+    buf_reset(&trace);
+    now_ms += 1999;
+    node_links_process(links, silent);
+    assert_trace("");
+    now_ms++;
+    node_links_process(links, silent);
+    assert_trace(SIGN(0));
+    node_links_close(links);
+    buf_reset(&trace);
+}
+
 static void
 who_is_silent_for_five_seconds_is_down(void **state)
 {
@@ -753,6 +778,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(every_other_node_has_a_link),
         CASE(signs_of_life_are_asked_for_once_a_second),
+        CASE(many_nodes_ask_less_often),
         CASE(who_is_silent_for_five_seconds_is_down),
         CASE(jobs_are_sent_and_their_ends_told),
         CASE(messages_to_a_node_keep_their_distance),
