@@ -95,6 +95,19 @@ struct count_request {
     const void *check_context;
 };
 
+/* Nodes in one place of triples, and what is known of them from before. */
+struct predicate_recall {
+    enum triple_place place; /* TRIPLE_SUBJECT or TRIPLE_OBJECT */
+    const oid *nodes;
+    size_t count;
+    size_t most; /* room in counts */
+    /* Filled for each node: whether its list is known, and where that ends in counts; it begins
+     * where the one before ends. */
+    bool *known;
+    size_t *ends;
+    struct triple_count *counts; /* predicates, each with its number of different triples */
+};
+
 /* Identifiers of one type of value, in the order of their values but for neighbours: from first to
  * last; those below low have values before a given one or none, those above high after it or none.
  */
@@ -139,6 +152,13 @@ struct quad_source {
      */
     enum status (*count_triples)(void *context, const struct count_request *request,
                                  struct triple_count **counts, size_t *count, struct reason *why);
+    /* The predicates that nodes have, over all graphs together, as far as they were kept since the
+     * index changed last; returns how many nodes were looked at, fewer than all when there is no
+     * room for the next one's list. keep: a list that was counted, by a query over the same state.
+     * NULL, both: the source keeps none. */
+    size_t (*recall_predicates)(void *context, struct predicate_recall *recall);
+    void (*keep_predicates)(void *context, enum triple_place place, oid node,
+                            const struct triple_count *counts, size_t count);
     /* About how many rows match; exact when cheap. */
     enum status (*estimate)(void *context, const struct quad_oids *pattern, uint64_t *rows,
                             struct reason *why);

@@ -8,6 +8,7 @@
 
 #include "index/changes/change_log.h"
 #include "index/quads/quads.h"
+#include "index/statistics/node_predicates.h"
 #include "index/statistics/triple_counts.h"
 #include "index/terms/lexicon.h"
 #include "index/words/literals.h"
@@ -24,6 +25,7 @@ struct partition {
     struct characteristic_sets *sets;
     struct change_log *change_log;
     struct triple_count_cache *triple_counts;
+    struct node_predicates *node_predicates;
     struct change_marks *marks; /* partition_mark */
     struct partition_keys *keys;
     uint64_t incarnation;   /* a random number of this opening */

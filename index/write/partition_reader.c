@@ -113,6 +113,23 @@ source_count_triples(void *context, const struct count_request *request,
                                 counts, count, why);
 }
 
+static size_t
+source_recall_predicates(void *context, struct predicate_recall *recall)
+{
+    struct partition_reader *reader = context;
+    return node_predicates_recall(reader->partition->node_predicates,
+                                  snapshot_version(reader->snapshot), recall);
+}
+
+static void
+source_keep_predicates(void *context, enum triple_place place, oid node,
+                       const struct triple_count *counts, size_t count)
+{
+    struct partition_reader *reader = context;
+    node_predicates_keep(reader->partition->node_predicates, snapshot_version(reader->snapshot),
+                         place, node, counts, count);
+}
+
 static enum status
 source_search(void *context, struct slice words, uint32_t most, struct text_scan **scan,
               struct reason *why)
@@ -216,6 +233,8 @@ reader_new(struct partition *partition)
                                           .before = oid_inline_before,
                                           .span = oid_inline_span,
                                           .count_triples = source_count_triples,
+                                          .recall_predicates = source_recall_predicates,
+                                          .keep_predicates = source_keep_predicates,
                                           .estimate = source_estimate,
                                           .estimate_star = source_estimate_star,
                                           .search = source_search,

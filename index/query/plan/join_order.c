@@ -305,6 +305,58 @@ plan_counts(struct planner *planner, const struct pattern *pattern, bool again,
                     SLICE_PRINT(name));
 }
 
+/* Whether the pattern asks a node of the rows so far for its predicates and no more; *spec. */
+static bool
+asks_predicates(const struct planner *planner, const struct pattern *pattern,
+                const struct known *known, struct predicates_spec *spec)
+{
+    const struct quad_source *source = planner->run->source;
+    const struct place subject = pattern->subject, predicate = pattern->predicate,
+                       object = pattern->object;
+    if (!planner->weighted || planner->key != NUMBER_NONE || planner->first ||
+        !source->recall_predicates || pattern->path || planner->graph.kind == PLACE_SLOT ||
+        planner->graphs.kind != GRAPHS_ALL || subject.kind != PLACE_SLOT ||
+        predicate.kind != PLACE_SLOT || object.kind != PLACE_SLOT ||
+        predicate.number == subject.number || predicate.number == object.number ||
+        subject.number == object.number || slots_have(&known->maybe, predicate.number)) {
+        return false;
+    }
+    const bool by_subject = slots_have(&known->certain, subject.number);
+    const uint32_t node = by_subject ? subject.number : object.number;
+    const uint32_t other = by_subject ? object.number : subject.number;
+    *spec = (struct predicates_spec){.place = by_subject ? TRIPLE_SUBJECT : TRIPLE_OBJECT,
+                                     .node = node,
+                                     .predicate = predicate.number,
+                                     .weight = planner->weight};
+    return slots_have(&known->certain, node) && !slots_have(&known->maybe, other) &&
+           !slots_have(&planner->needed, other);
+}
+
+/* Adds up the predicates of nodes instead of the scan on top of the pipeline, which looks the
+ * pattern up for the rows before it. rooted: these differ in nothing but what is mentioned. */
+static enum status
+plan_predicates(struct planner *planner, const struct pattern *pattern, bool rooted,
+                const struct known *before, struct operator** pipeline, const struct known *known)
+{
+    struct run *run = planner->run;
+    struct predicates_spec spec;
+    if (!asks_predicates(planner, pattern, before, &spec)) {
+        return STATUS_OK;
+    }
+    uint32_t *above = arena_alloc(&run->arena, SLOTS_MAXIMUM * sizeof *above);
+    if (!above) {
+        return plan_too_large(planner);
+    }
+    for (uint32_t slot = slots_next(&planner->above, 0); slot < SLOTS_MAXIMUM;
+         slot = slots_next(&planner->above, slot + 1)) {
+        above[spec.above_count++] = slot;
+    }
+    spec.adds_up = rooted;
+    spec.above = above;
+    return plan_set(planner, predicates_new(run, *pipeline, &spec, planner->batch_rows), pipeline,
+                    known, "of ?%.*s", SLICE_PRINT(run->query->slot_names[spec.node]));
+}
+
 /* first: of the scan that the pipeline is, NULL: it is something else. */
 static enum status
 plan_hash_item(struct planner *planner, const struct plan_item *item, const struct plan_item *first,
@@ -388,6 +440,7 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
         known->rows = (*pipeline)->estimate = rows;
         return STATUS_OK;
     }
+    const struct known before = *known;
     known->maybe = slots_union(&known->maybe, &item->slots);
     known->certain = slots_union(&known->certain, &item->slots);
     known->unit = false;
@@ -406,7 +459,7 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
         joined->first = item;
         joined->sorted = sorted ? item->pattern->subject.number : joined->sorted;
     }
-    return STATUS_OK;
+    return plan_predicates(planner, item->pattern, joined->rooted, &before, pipeline, known);
 }
 
 static enum status
@@ -485,7 +538,8 @@ plan_beside(const struct planner *planner, const struct plan_items *items,
             const struct plan_item *item, const struct known *known, const struct pending *pending)
 {
     const struct slots own = item->node ? algebra_mentioned(item->node) : item->slots;
-    struct slots others = slots_both(&known->maybe, &own);
+    const struct slots shared = slots_both(&known->maybe, &own);
+    struct slots others = {0};
     for (size_t i = 0; i < items->count; i++) {
         const struct plan_item *other = &items->list[i];
         if (other != item && !other->done) {
@@ -501,7 +555,9 @@ plan_beside(const struct planner *planner, const struct plan_items *items,
             }
         }
     }
-    return plan_needing(planner, &others);
+    struct planner inside = plan_needing(planner, &others);
+    inside.above = inside.needed;
+    return plan_needing(&inside, &shared);
 }
 
 enum status
