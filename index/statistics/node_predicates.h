@@ -1,7 +1,7 @@
-/* Which predicates a node has as a subject, or as an object, and in how many different triples each,
- * over all graphs together: what is asked for whole classes again and again, where reading their
- * triples takes far longer than adding up such lists. A query that has read a node's triples keeps
- * the list; others find it until the index changes.
+/* Which predicates a node has as a subject, or as an object, and in how many different triples
+ * each, over all graphs together: what is asked for whole classes again and again, where reading
+ * their triples takes far longer than adding up such lists. A query that has read a node's triples
+ * keeps the list; others find it until the index changes.
  *
  * For any thread. When the room is used up all are forgotten, since those that are asked for are
  * soon there again. */

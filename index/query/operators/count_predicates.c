@@ -106,8 +106,8 @@ read_node(struct predicates *p, oid node, struct reason *why)
     row_table_reset(&p->one);
     TRY(subject ? leaps_begin(&p->leaps, &pattern, &leaps, why) : STATUS_OK);
     TRY(leaps ? STATUS_OK
-              : run->source->scan(run->source->context, &pattern,
-                                  subject ? ORDER_SPOC : ORDER_OSPC, &scan, why));
+              : run->source->scan(run->source->context, &pattern, subject ? ORDER_SPOC : ORDER_OSPC,
+                                  &scan, why));
     const enum status status = count_scan(p, scan, why);
     if (scan) {
         run->source->scan_close(scan);

@@ -194,8 +194,8 @@ struct operator* counts_new(struct run *run, struct operator* scan, const struct
 /* As of a scan, which the operator then hands the filter to. */
 bool counts_can_filter(const struct operator* operator, uint32_t slot);
 void counts_set_filter(struct operator* counts, const struct key_filter *filter, uint32_t slot);
-/* In place of the scan: the predicates of the node that the input has bound, each with its number of
- * different triples. */
+/* In place of the scan: the predicates of the node that the input has bound, each with its number
+ * of different triples. */
 struct predicates_spec {
     enum triple_place place;          /* of the node: TRIPLE_SUBJECT or TRIPLE_OBJECT */
     uint32_t node, predicate, weight; /* slots */

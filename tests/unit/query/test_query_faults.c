@@ -26,6 +26,8 @@ static const char *const texts[] = {
     "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }",
     "SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p",
     "SELECT (COUNT(DISTINCT ?s) AS ?n) { ?s ?p ?o }",
+    "SELECT ?p (COUNT(*) AS ?n) { VALUES ?s { :s1 :s2 :s3 } ?s ?p ?o } GROUP BY ?p",
+    "SELECT ?s ?p (COUNT(*) AS ?n) { VALUES ?o { 1 2 3 } ?s ?q ?o . ?s ?p ?x } GROUP BY ?s ?p",
     "SELECT ?s (GROUP_CONCAT(STR(?o)) AS ?n) (MIN(?o) AS ?m) (SAMPLE(?o) AS ?e) (AVG(?o) AS ?a) "
     "{ ?s :number|:label ?o } GROUP BY ?s HAVING (COUNT(?o) > 1)",
     "SELECT (SUM(?a) AS ?n) { ?s :label ?l BIND(STRLEN(?l) AS ?a) }",
@@ -140,6 +142,16 @@ count_triples(void *context, const struct count_request *request, struct triple_
     (void)context;
     TRY(call(why));
     return triple_counts_read(base, request, counts, count, why);
+}
+
+/* Nothing is known, so that each query reads. */
+static size_t
+recall_predicates(void *context, struct predicate_recall *recall)
+{
+    (void)context;
+    memset(recall->known, 0, recall->count * sizeof *recall->known);
+    memset(recall->ends, 0, recall->count * sizeof *recall->ends);
+    return recall->count;
 }
 
 static enum status
@@ -314,6 +326,7 @@ with_source(struct partition_reader *reader, bool counts)
     source.scan_close = scan_close;
     source.estimate = estimate;
     source.count_triples = counts ? count_triples : NULL;
+    source.recall_predicates = recall_predicates;
     source.search = search;
     source.search_next = search_next;
     source.search_close = search_close;

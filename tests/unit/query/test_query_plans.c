@@ -130,6 +130,15 @@ static const struct {
     {"{ SELECT ?c { ?s a ?c } LIMIT 7 } ?c ?p ?t", "?c"},
     {"?s :knows/:a ?v", "?v"},
     {"?s :label ?l FILTER(RAND() < 2)", "?s"},
+    {"VALUES ?s { :s1 :s2 :hub :s1 :s6 :none 7 } ?s ?p ?o", "?p"},
+    {"VALUES ?s { :s1 :s2 :hub :s1 :s6 } ?s ?p ?o", "?s"},
+    {"VALUES (?s ?v) { (:s6 1) (:hub 1) (:s6 2) } ?s ?p ?o", "?v"},
+    {"VALUES ?s { :s1 :s2 :hub } ?s ?p ?o FILTER(?p != :label)", "?p"},
+    {"VALUES ?o { :C1 :hub 7 \"7\" :C1 } ?s ?p ?o", "?p"},
+    {"?x :self ?o . ?s ?p ?o . ?o ?t ?r", "?t"},
+    {"VALUES ?x { :s0 :s3 } ?x :knows ?s OPTIONAL { ?s ?p ?o }", "?p"},
+    {"VALUES ?s { :s1 :hub } { ?s ?p ?o } UNION { ?o ?p ?s }", "?p"},
+    {"?x :self ?s GRAPH ?g { ?s ?p ?o }", "?p"},
 };
 
 static void
@@ -163,6 +172,46 @@ test_counts_are_those_of_the_rows(void **state)
             }
         }
     }
+    memory_source_free(source);
+}
+
+static long long
+triples_of(struct memory_source *source, const char *nodes, uint64_t *scanned)
+{
+    struct query_report report;
+    char text[512];
+    snprintf(text, sizeof text, PREFIXES "SELECT (COUNT(*) AS ?n) { VALUES ?s { %s } ?s ?p ?o }",
+             nodes);
+    const long long number = run(source, text, NULL, &report).number;
+    *scanned = report.scanned;
+    return number;
+}
+
+/* What a query has read of a node's predicates is read again when something has changed. */
+static void
+test_predicates_of_nodes_are_kept(void **state)
+{
+    struct memory_source *source = make_source();
+    struct buf plan;
+    uint64_t scanned;
+    (void)state;
+    buf_init(&plan, 1 << 16);
+    (void)analyse(source,
+                  PREFIXES "SELECT ?p (COUNT(*) AS ?n) { VALUES ?s { :s4 :s9 } ?s ?p ?o } "
+                           "GROUP BY ?p",
+                  &plan);
+    assert_non_null(strstr(plan.data, "predicates of ?s"));
+    buf_release(&plan);
+    assert_int_equal(triples_of(source, ":s1 :hub", &scanned), 4 + 3 * VALUES);
+    assert_int_equal(scanned, 4 + 3 * VALUES);
+    assert_int_equal(triples_of(source, ":hub :s1 :hub", &scanned), 4 + 6 * VALUES);
+    assert_int_equal(scanned, 0);
+    const struct quad more = {
+        term_iri(SLICE("http://example.org/hub")), term_iri(SLICE("http://example.org/d")),
+        term_iri(SLICE("http://example.org/e")), term_iri(SLICE("http://example.org/g3"))};
+    assert_int_equal(memory_source_add(source, &more, NULL), STATUS_OK);
+    assert_int_equal(triples_of(source, ":s1 :hub", &scanned), 5 + 3 * VALUES);
+    assert_true(scanned > 0);
     memory_source_free(source);
 }
 
@@ -369,6 +418,7 @@ static const char *const stopped[] = {
     "SELECT * { ?s :label ?l } ORDER BY ?l LIMIT 10",
     "SELECT * { ?s :label ?l } ORDER BY DESC(?l) ?s",
     "SELECT * { VALUES ?x { 1 2 3 4 5 } ?s :label ?l }",
+    "SELECT ?p (COUNT(*) AS ?n) { VALUES ?s { :s1 :s2 :s3 :hub } ?s ?p ?o } GROUP BY ?p",
 };
 
 /* Rows that were read between two looks at the flag. */
@@ -397,6 +447,15 @@ watched_counts(void *context, const struct count_request *request, struct triple
 {
     (void)context;
     return triple_counts_read(&watched.source, request, counts, count, why);
+}
+
+static size_t
+recall_nothing(void *context, struct predicate_recall *recall)
+{
+    (void)context;
+    memset(recall->known, 0, recall->count * sizeof *recall->known);
+    memset(recall->ends, 0, recall->count * sizeof *recall->ends);
+    return recall->count;
 }
 
 static void
@@ -441,6 +500,7 @@ test_every_operator_stops(void **state)
     watched.scan_next = watched.source.scan_next;
     watched.source.scan_next = watched_next;
     watched.source.count_triples = watched_counts;
+    watched.source.recall_predicates = recall_nothing;
     for (size_t i = 0; i < sizeof stopped / sizeof *stopped; i++) {
         assert_int_equal(run_watched(stopped[i], 0), STATUS_OK);
         const unsigned steps = watched.steps;
@@ -492,6 +552,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_are_those_of_the_rows),
+        cmocka_unit_test(test_predicates_of_nodes_are_kept),
         cmocka_unit_test(test_counts_make_no_products),
         cmocka_unit_test(test_first_rows_read_little),
         cmocka_unit_test(test_listed_predicates_are_looked_up),
