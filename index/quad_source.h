@@ -137,6 +137,8 @@ struct quad_source {
      * (false: none). NULL: identifiers say nothing of values. */
     bool (*before)(oid a, oid b);
     bool (*span)(oid id, struct oid_span *span);
+    /* What term an identifier is of, without a look at it. NULL: identifiers do not say. */
+    enum term_kind (*kind)(oid id);
     /* The rows of many patterns, for sources that are far away; NULL: none, scan is as good. Rows
      * come in the order of the patterns, each with the number of its own; scan_close ends it.
      * patterns live until then. graphs false: the rows' graphs are not wanted, they are OID_NONE

@@ -152,6 +152,13 @@ inline_datetime(struct slice text)
                                                        : OID_NONE;
 }
 
+enum term_kind
+oid_term_kind(oid id)
+{
+    const enum oid_kind kind = oid_kind(id);
+    return kind == OID_KIND_IRI ? TERM_IRI : kind == OID_KIND_BLANK ? TERM_BLANK : TERM_LITERAL;
+}
+
 oid
 oid_inline_of(const struct term *term)
 {

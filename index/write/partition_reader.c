@@ -232,6 +232,7 @@ reader_new(struct partition *partition)
                                           .scan_skip = source_scan_skip,
                                           .before = oid_inline_before,
                                           .span = oid_inline_span,
+                                          .kind = oid_term_kind,
                                           .count_triples = source_count_triples,
                                           .recall_predicates = source_recall_predicates,
                                           .keep_predicates = source_keep_predicates,

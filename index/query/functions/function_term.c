@@ -144,31 +144,57 @@ apply_same_term(struct evaluation *evaluation, const struct value *arguments, si
     return true;
 }
 
-bool
-apply_is_iri(struct evaluation *evaluation, const struct value *arguments, size_t count,
-             struct value *out)
+/* What the argument is; the source may tell a variable's from the identifier alone, which takes no
+ * look at the term. False: an error. */
+static bool
+term_kind_of(struct evaluation *evaluation, const struct expression *argument, const oid *row,
+             enum term_kind *kind)
 {
-    (void)evaluation, (void)count;
-    *out = value_boolean(arguments[0].kind == VALUE_IRI);
+    const struct quad_source *source = evaluation->dictionary->source;
+    struct value value;
+    if (argument->kind == EXPRESSION_VARIABLE && source->kind &&
+        row[argument->number] != OID_NONE && row[argument->number] < OID_LOCAL) {
+        *kind = source->kind(row[argument->number]);
+        return true;
+    }
+    if (!expression_value(evaluation, argument, row, &value)) {
+        return false;
+    }
+    *kind = value.kind == VALUE_IRI     ? TERM_IRI
+            : value.kind == VALUE_BLANK ? TERM_BLANK
+                                        : TERM_LITERAL;
     return true;
 }
 
-bool
-apply_is_blank(struct evaluation *evaluation, const struct value *arguments, size_t count,
-               struct value *out)
+static bool
+is_of_kind(struct evaluation *evaluation, const struct expression *call, const oid *row,
+           enum term_kind wanted, struct value *out)
 {
-    (void)evaluation, (void)count;
-    *out = value_boolean(arguments[0].kind == VALUE_BLANK);
-    return true;
+    enum term_kind kind = TERM_NONE;
+    const bool known = term_kind_of(evaluation, call->arguments[0], row, &kind);
+    *out = value_boolean(kind == wanted);
+    return known;
 }
 
 bool
-apply_is_literal(struct evaluation *evaluation, const struct value *arguments, size_t count,
-                 struct value *out)
+form_is_iri(struct evaluation *evaluation, const struct expression *call, const oid *row,
+            struct value *out)
 {
-    (void)evaluation, (void)count;
-    *out = value_boolean(arguments[0].kind > VALUE_IRI);
-    return true;
+    return is_of_kind(evaluation, call, row, TERM_IRI, out);
+}
+
+bool
+form_is_blank(struct evaluation *evaluation, const struct expression *call, const oid *row,
+              struct value *out)
+{
+    return is_of_kind(evaluation, call, row, TERM_BLANK, out);
+}
+
+bool
+form_is_literal(struct evaluation *evaluation, const struct expression *call, const oid *row,
+                struct value *out)
+{
+    return is_of_kind(evaluation, call, row, TERM_LITERAL, out);
 }
 
 bool

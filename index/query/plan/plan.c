@@ -335,17 +335,36 @@ late_order(const struct algebra *node)
     return order;
 }
 
-/* Of one pattern whose rows are all read, those that are equal in what is selected may come as one.
- */
+/* Where all rows are read, those that are equal in what is selected may come as one. */
 static void
-weigh_distinct(struct planner *planner, const struct algebra *below, const struct slots *selected)
+weigh_distinct(struct planner *planner, const struct slots *selected)
 {
-    if (below->kind == ALGEBRA_PATTERNS && below->pattern_count == 1 && !planner->first &&
-        planner->run->width < SLOTS_MAXIMUM) {
+    if (!planner->first && planner->run->width < SLOTS_MAXIMUM) {
         planner->weighted = true;
         planner->needed = *selected;
         planner->weight = (uint32_t)planner->run->width++;
     }
+}
+
+/* What DISTINCT stands on. */
+static enum status
+plan_selected(struct planner *planner, const struct algebra *node, struct operator** pipeline,
+              struct known *known)
+{
+    struct slots selected = {0};
+    bool shared;
+    if (node->kind != ALGEBRA_PROJECT) {
+        return plan_node(planner, node, pipeline, known, NULL);
+    }
+    TRY(plan_share(planner, node, UINT64_MAX, pipeline, known, &shared));
+    if (shared) {
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < node->pair_count; i++) {
+        slots_add(&selected, node->pairs[i].inner);
+    }
+    weigh_distinct(planner, &selected);
+    return plan_project(planner, node, UINT64_MAX, pipeline, known);
 }
 
 static enum status
@@ -363,9 +382,11 @@ plan_distinct(struct planner *planner, const struct algebra *node, uint64_t most
     inside.first = order ? 0 : inside.first * DISTINCT_PASSES;
     inside.batch_rows = order ? BATCH_ROWS : inside.batch_rows;
     if (order) {
-        weigh_distinct(&inside, order->left, &node->left->maybe);
+        weigh_distinct(&inside, &node->left->maybe);
+        TRY(plan_node(&inside, order->left, pipeline, known, NULL));
+    } else {
+        TRY(plan_selected(&inside, node->left, pipeline, known));
     }
-    TRY(plan_node(&inside, order ? order->left : node->left, pipeline, known, NULL));
     known->maybe = node->maybe;
     known->certain = node->certain;
     for (uint32_t slot = slots_next(&known->maybe, 0); slot < SLOTS_MAXIMUM;

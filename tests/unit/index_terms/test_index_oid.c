@@ -52,6 +52,7 @@ canonical_literals_are_inline_and_come_back(void **state)
         assert_false(oid_is_stored(id));
         char text[OID_INLINE_TEXT];
         struct term back;
+        assert_int_equal(oid_term_kind(id), TERM_LITERAL);
         assert_true(oid_inline_term(id, text, &back));
         assert_true(slice_equal(back.value, term.value));
         assert_true(slice_equal(back.datatype, term.datatype));
@@ -192,10 +193,25 @@ identifiers_tell_the_order_of_values(void **state)
     assert_true(told > LITERALS && spans > LITERALS / 2);
 }
 
+static void
+stored_ones_say_what_they_are_of(void **state)
+{
+    static const enum term_kind kinds[] = {[OID_KIND_IRI] = TERM_IRI,
+                                           [OID_KIND_BLANK] = TERM_BLANK,
+                                           [OID_KIND_STRING] = TERM_LITERAL,
+                                           [OID_KIND_TYPED] = TERM_LITERAL,
+                                           [OID_KIND_LANGUAGE] = TERM_LITERAL};
+    (void)state;
+    for (enum oid_kind kind = OID_KIND_IRI; kind <= OID_KIND_LANGUAGE; kind++) {
+        assert_int_equal(oid_term_kind(oid_stored(77, kind)), kinds[kind]);
+    }
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stored_ones_say_what_they_are_of),
         cmocka_unit_test(canonical_literals_are_inline_and_come_back),
         cmocka_unit_test(other_forms_are_not_inline),
         cmocka_unit_test(inline_integers_are_ordered_as_numbers),

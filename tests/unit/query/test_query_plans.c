@@ -215,6 +215,28 @@ test_predicates_of_nodes_are_kept(void **state)
     memory_source_free(source);
 }
 
+/* What DISTINCT drops is not made: the hub has three predicates, of which each has 60 triples, and
+ * comes with each of 60 numbers. */
+static void
+test_distinct_makes_no_products(void **state)
+{
+    struct memory_source *source = make_source();
+    struct buf plan;
+    (void)state;
+    buf_init(&plan, 1 << 16);
+    assert_in_range(analyse(source, PREFIXES "SELECT DISTINCT ?p { ?s :a ?n . ?s ?p ?o }", &plan),
+                    3, 180);
+    assert_in_range(analyse(source,
+                            PREFIXES "SELECT (COUNT(*) AS ?q) { SELECT DISTINCT ?p { ?s :a ?n . "
+                                     "?s ?p ?o } }",
+                            &plan),
+                    3, 180);
+    assert_int_equal(
+        run(source, PREFIXES "SELECT DISTINCT ?p { ?s :a ?n . ?s ?p ?o }", NULL, NULL).rows, 3);
+    buf_release(&plan);
+    memory_source_free(source);
+}
+
 /* A star's count is a sum of products: none of 216,000 rows is made. */
 static void
 test_counts_make_no_products(void **state)
@@ -517,6 +539,79 @@ test_every_operator_stops(void **state)
     memory_source_free(memory);
 }
 
+static unsigned resolved;
+
+static enum status
+counted_resolve(void *context, oid id, struct arena *arena, struct term *term, struct reason *why)
+{
+    resolved++;
+    return memory_source_table(context)->resolve(context, id, arena, term, why);
+}
+
+/* Identifiers that say what they are of, as those of this test's three terms. */
+static oid said[3];
+
+static enum term_kind
+said_kind(oid id)
+{
+    return id == said[0] ? TERM_IRI : id == said[1] ? TERM_BLANK : TERM_LITERAL;
+}
+
+static long long
+count_watched(const char *text)
+{
+    struct counted_answer answer = {0};
+    const struct query_sink sink = {.context = &answer, .row = take_row};
+    const struct query_options options = {0};
+    struct query *query;
+    assert_int_equal(query_prepare(&query, slice_string(text), SLICE(""), NULL), STATUS_OK);
+    assert_int_equal(query_run(query, &watched.source, &options, &sink, NULL, NULL), STATUS_OK);
+    query_free(query);
+    return answer.number;
+}
+
+/* What tells terms by their kind looks at none. */
+static void
+test_kinds_are_told_by_identifiers(void **state)
+{
+    static const char *const told[] = {"isIRI(?o)", "isURI(?o)", "isBlank(?o)", "isLiteral(?o)",
+                                       "!isIRI(?none)"};
+    enum { TOLD = sizeof told / sizeof *told };
+    struct memory_source *memory =
+        query_case_source("@prefix : <http://example.org/> . :s :p :o , _:b , 'x' , 'y' .");
+    const struct quad_oids all = {0};
+    struct quad_oids quads[4];
+    struct quad_scan *scan;
+    struct arena arena;
+    size_t n;
+    (void)state;
+    arena_init(&arena, 0);
+    watched.source = *memory_source_table(memory);
+    void *context = watched.source.context;
+    assert_int_equal(watched.source.scan(context, &all, ORDER_SPOC, &scan, NULL), STATUS_OK);
+    assert_int_equal(watched.source.scan_next(scan, quads, 4, &n, NULL), STATUS_OK);
+    watched.source.scan_close(scan);
+    for (size_t i = 0; i < n; i++) {
+        struct term term;
+        assert_int_equal(watched.source.resolve(context, quads[i].object, &arena, &term, NULL),
+                         STATUS_OK);
+        said[term.kind - TERM_IRI] = quads[i].object;
+    }
+    watched.source.resolve = counted_resolve;
+    for (size_t i = 0; i < 2 * TOLD; i++) {
+        static const long long counts[TOLD] = {1, 1, 1, 2, 0};
+        char text[128];
+        watched.source.kind = i < TOLD ? said_kind : NULL;
+        resolved = 0;
+        snprintf(text, sizeof text, "SELECT (COUNT(*) AS ?n) { ?s ?p ?o FILTER(%s) }",
+                 told[i % TOLD]);
+        assert_int_equal(count_watched(text), counts[i % TOLD]);
+        assert_true(i % TOLD + 1 == TOLD || (resolved == 0) == (i < TOLD));
+    }
+    arena_release(&arena);
+    memory_source_free(memory);
+}
+
 static unsigned star_questions;
 
 static enum status
@@ -553,6 +648,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_are_those_of_the_rows),
         cmocka_unit_test(test_predicates_of_nodes_are_kept),
+        cmocka_unit_test(test_distinct_makes_no_products),
         cmocka_unit_test(test_counts_make_no_products),
         cmocka_unit_test(test_first_rows_read_little),
         cmocka_unit_test(test_listed_predicates_are_looked_up),
@@ -561,6 +657,7 @@ main(void)
         cmocka_unit_test(test_distinct_comes_before_order),
         cmocka_unit_test(test_a_count_too_large),
         cmocka_unit_test(test_every_operator_stops),
+        cmocka_unit_test(test_kinds_are_told_by_identifiers),
         cmocka_unit_test(test_sets_of_predicates_are_asked_for_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
