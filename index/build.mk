@@ -3,7 +3,7 @@ index_OBJECTS += $(addprefix index/client/,client_changes.o client_graph.o clien
 	client_maintenance.o client_statistics.o client_update.o import_client.o index_client.o)
 index_OBJECTS += $(addprefix index/client/federation/,federation.o federation_counts.o federation_parting.o \
 	federation_repeated.o federation_repeated_cache.o federation_scan.o federation_search.o federation_share.o \
-	federation_stream.o federation_terms.o federation_totals.o)
+	federation_stream.o federation_terms.o federation_totals.o federation_values.o federation_values_cache.o)
 index_OBJECTS += $(addprefix index/client/partitions/,client_calls.o client_links.o client_stream.o)
 index_OBJECTS += $(addprefix index/maintenance/,backup.o backup_files.o compact.o statistics_check.o verify.o \
 	verify_rolling.o)
@@ -12,13 +12,13 @@ index_OBJECTS += $(addprefix index/quads/,change_set.o documents.o memtable.o qu
 	quads_scan.o recent_blocks.o rows.o snapshot.o)
 index_OBJECTS += $(addprefix index/read/,answer_cache.o dump.o links.o links_default.o partition_counts.o provenance.o \
 	provenance_many.o provenance_records.o quad_text.o query_answer.o)
-index_OBJECTS += $(addprefix index/serve/,answer_keys.o answer_lookup.o answer_rows.o answer_share.o answer_triples.o answers.o change_lines.o cursor.o \
+index_OBJECTS += $(addprefix index/serve/,answer_keys.o answer_lookup.o answer_rows.o answer_share.o answer_triples.o answer_values.o answers.o change_lines.o cursor.o \
 	index_options.o index_service.o publisher.o row_names.o sessions.o turns.o work_pool.o)
 index_OBJECTS += $(addprefix index/sort/,checked_sort.o key_sort.o oid_sort.o)
 index_OBJECTS += $(addprefix index/statistics/,census.o characteristic_sets.o node_predicates.o predicate_sets.o statistics.o \
 	triple_counts.o)
 index_OBJECTS += $(addprefix index/terms/,block_packing.o change_marks.o lexicon.o node_block.o node_cache.o nodes.o oid.o \
-	term_blocks.o term_cache.o term_set.o terms_write.o)
+	term_blocks.o term_cache.o term_digests.o term_set.o terms_write.o)
 index_OBJECTS += $(addprefix index/trees/,environment.o environment_build.o environment_copy.o environment_io.o \
 	fences.o latch.o tree_files.o)
 index_OBJECTS += $(addprefix index/words/,literals.o literals_state.o posting_blocks.o posting_build.o posting_check.o posting_lists.o \

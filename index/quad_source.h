@@ -108,6 +108,22 @@ struct predicate_recall {
     struct triple_count *counts; /* predicates, each with its number of different triples */
 };
 
+/* What stands for a term wherever its text is: terms with the same digest are the same. */
+struct term_digest {
+    uint64_t high, low;
+};
+static inline int
+term_digest_compare(const struct term_digest *a, const struct term_digest *b)
+{
+    return a->high != b->high ? (a->high > b->high ? 1 : -1)
+                              : (a->low > b->low) - (a->low < b->low);
+}
+/* A value of a place by its digest, and how many different triples have it. */
+struct value_count {
+    struct term_digest value;
+    uint64_t triples;
+};
+
 /* Identifiers of one type of value, in the order of their values but for neighbours: from first to
  * last; those below low have values before a given one or none, those above high after it or none.
  */
@@ -161,6 +177,11 @@ struct quad_source {
     size_t (*recall_predicates)(void *context, struct predicate_recall *recall);
     void (*keep_predicates)(void *context, enum triple_place place, oid node,
                             const struct triple_count *counts, size_t count);
+    /* The same by digests, ascending; free them. different: only which values there are is asked,
+     * and their numbers may be any but 0. NULL: the source has no use for it. LIMIT, UNSUPPORTED:
+     * it cannot be said, or not worth it. */
+    enum status (*count_values)(void *context, const struct count_request *request, bool different,
+                                struct value_count **counts, size_t *count, struct reason *why);
     /* About how many rows match; exact when cheap. */
     enum status (*estimate)(void *context, const struct quad_oids *pattern, uint64_t *rows,
                             struct reason *why);

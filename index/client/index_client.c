@@ -96,6 +96,7 @@ index_client_close(struct index_client *client)
     free(client->descriptors);
     free(client->owners);
     repeated_cache_free(client->repeated);
+    value_cache_free(client->values);
     for (size_t i = 0; i < KEY_PLACES; i++) {
         parting_free(client->partings[i]);
     }

@@ -4,7 +4,12 @@
 
 /* What is wanted of the triples that match. Below TRIPLES_FINGERPRINTS: their number by an enum
  * triple_place. */
-enum triples_form { TRIPLES_FINGERPRINTS = 4, TRIPLES_ROWS = 5 };
+enum triples_form {
+    TRIPLES_FINGERPRINTS = 4,
+    TRIPLES_ROWS = 5,
+    TRIPLES_VALUES = 6,   /* the values of a place by their digests, with their numbers */
+    TRIPLES_OF_VALUES = 7 /* digests of the triples that have some of these values */
+};
 enum { TRIPLES_UNKNOWN = 0, TRIPLES_KNOWN = 1 }; /* the first byte of an answer */
 
 #endif

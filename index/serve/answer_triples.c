@@ -5,15 +5,11 @@
 #include "base/memory.h"
 #include "index/protocol/service_protocol.h"
 #include "index/protocol/triples_request.h"
+#include "index/serve/answer_values.h"
 #include "index/serve/row_names.h"
 #include "index/sort/oid_sort.h"
 
-enum { PLACES = 3, SCANNED = 1024, CHUNK = 16 << 10, PIECE = 128 << 10, HASHES = 1 << 16 };
-
-struct hashed {
-    oid id;
-    uint64_t hash;
-};
+enum { PLACES = 3, SCANNED = 1024, CHUNK = 16 << 10, PIECE = 128 << 10 };
 
 struct triples {
     struct partition_reader *reader;
@@ -26,7 +22,6 @@ struct triples {
     struct buf out;
     struct arena arena;
     struct row_names names;
-    struct hashed *hashes; /* of terms that came lately, by their identifiers' low bits */
 };
 
 /* ---- the request ---- */
@@ -48,8 +43,8 @@ read_request(struct triples *triples, struct reason *why)
             triples->possible = triples->possible && *places[i] != OID_NONE;
         }
     }
-    const bool ends = triples->form == TRIPLES_ROWS || codec_at_end(&triples->in);
-    return triples->in.bad || !ends || triples->form > TRIPLES_ROWS
+    const bool ends = triples->form >= TRIPLES_ROWS || codec_at_end(&triples->in);
+    return triples->in.bad || !ends || triples->form > TRIPLES_OF_VALUES
                ? status_fail(why, STATUS_PROTOCOL, "a request for triples is malformed")
                : STATUS_OK;
 }
@@ -136,55 +131,63 @@ mix(uint64_t hash, uint64_t value)
     return hash ^ hash >> 29;
 }
 
-static uint64_t
-mix_bytes(uint64_t hash, struct slice bytes)
-{
-    for (size_t i = 0; i < bytes.length; i++) {
-        hash = (hash ^ (uint8_t)bytes.at[i]) * UINT64_C(0x100000001B3);
-    }
-    return mix(hash, bytes.length);
-}
-
-/* The same in every partition: of inline identifiers themselves, else of the term. */
+/* The same in every partition. */
 static enum status
 fingerprint(struct triples *triples, oid id, uint64_t *hash, struct reason *why)
 {
-    struct hashed *known = &triples->hashes[id & (HASHES - 1)];
-    struct term term;
-    if (!oid_is_stored(id)) {
-        *hash = mix(0, id);
-        return STATUS_OK;
+    struct term_digest digest;
+    TRY(partition_reader_digest(triples->reader, id, &triples->arena, &digest, why));
+    *hash = digest.high ^ digest.low;
+    return STATUS_OK;
+}
+
+/* Fingerprints that were gathered, and as much room again for sorting them. */
+struct gathered {
+    struct sort_item *items;
+    size_t count, room, most;
+};
+
+/* An estimate says how many may come, but not always exactly. */
+static enum status
+make_room(struct gathered *gathered, size_t more, struct reason *why)
+{
+    if (gathered->count + more > gathered->most) {
+        return status_fail(why, STATUS_LIMIT, "there are too many triples");
     }
-    if (known->id != id) {
-        arena_reset(&triples->arena);
-        TRY(triples->source->resolve(triples->source->context, id, &triples->arena, &term, why));
-        known->id = id;
-        known->hash = mix_bytes(mix(1, term.kind), term.value);
-        known->hash = mix_bytes(mix_bytes(known->hash, term.datatype), term.language);
+    if (gathered->count + more > gathered->room) {
+        const size_t room = gathered->room + gathered->room / 2 + more;
+        gathered->room = room < gathered->most ? room : gathered->most;
+        gathered->items =
+            memory_resize(gathered->items, 2 * gathered->room, sizeof(*gathered->items));
     }
-    *hash = known->hash;
     return STATUS_OK;
 }
 
 static enum status
-gather(struct triples *triples, struct quad_scan *scan, struct sort_item *items, size_t most,
-       size_t *count, struct reason *why)
+gather_quad(struct triples *triples, const struct quad_oids *quad, struct gathered *gathered,
+            struct reason *why)
+{
+    uint64_t subject, predicate, object;
+    TRY(fingerprint(triples, quad->subject, &subject, why));
+    TRY(fingerprint(triples, quad->predicate, &predicate, why));
+    TRY(fingerprint(triples, quad->object, &object, why));
+    gathered->items[gathered->count] =
+        (struct sort_item){mix(mix(mix(0, subject), predicate), object), (uint32_t)gathered->count};
+    gathered->count++;
+    return STATUS_OK;
+}
+
+static enum status
+gather(struct triples *triples, struct quad_scan *scan, struct gathered *gathered,
+       struct reason *why)
 {
     struct quad_oids rows[SCANNED];
     for (size_t n = 1; n > 0;) {
         TRY(check(triples, why));
         TRY(triples->source->scan_next(scan, rows, SCANNED, &n, why));
-        if (*count + n > most) {
-            return status_fail(why, STATUS_LIMIT, "there are too many triples");
-        }
+        TRY(make_room(gathered, n, why));
         for (size_t i = 0; i < n; i++) {
-            uint64_t subject, predicate, object;
-            TRY(fingerprint(triples, rows[i].subject, &subject, why));
-            TRY(fingerprint(triples, rows[i].predicate, &predicate, why));
-            TRY(fingerprint(triples, rows[i].object, &object, why));
-            items[*count] =
-                (struct sort_item){mix(mix(mix(0, subject), predicate), object), (uint32_t)*count};
-            ++*count;
+            TRY(gather_quad(triples, &rows[i], gathered, why));
         }
     }
     return STATUS_OK;
@@ -209,27 +212,22 @@ static enum status
 answer_fingerprints(struct triples *triples, struct quad_scan *scan, uint64_t rows,
                     struct reason *why)
 {
-    const size_t most = rows + rows / 8 + SCANNED; /* the estimate is not always exact */
-    if (most > UINT32_MAX ||
-        most > cursor_memory(triples->cursor) / (2 * sizeof(struct sort_item))) {
-        codec_put_u8(&triples->out, TRIPLES_UNKNOWN);
-        return send(triples, why);
-    }
-    size_t count = 0;
-    struct sort_item *items = memory_alloc(2 * most * sizeof(*items));
-    triples->hashes = memory_zero(HASHES, sizeof(*triples->hashes));
-    enum status status = gather(triples, scan, items, most, &count, why);
+    const size_t memory = cursor_memory(triples->cursor) / (2 * sizeof(struct sort_item));
+    struct gathered gathered = {.most = memory < UINT32_MAX ? memory : UINT32_MAX};
+    enum status status = make_room(&gathered, rows + SCANNED, why);
+    status = status == STATUS_OK ? gather(triples, scan, &gathered, why) : status;
     if (status == STATUS_OK) {
         const struct sort_check sort_check = {check, triples};
         struct sort_item *sorted;
-        status = oid_sort_checked(items, items + most, count, &sort_check, &sorted, why);
-        status = status == STATUS_OK ? send_fingerprints(triples, sorted, count, why) : status;
+        status = oid_sort_checked(gathered.items, gathered.items + gathered.room, gathered.count,
+                                  &sort_check, &sorted, why);
+        status =
+            status == STATUS_OK ? send_fingerprints(triples, sorted, gathered.count, why) : status;
     } else if (status == STATUS_LIMIT) {
         codec_put_u8(&triples->out, TRIPLES_UNKNOWN);
         status = send(triples, why);
     }
-    free(triples->hashes);
-    free(items);
+    free(gathered.items);
     return status;
 }
 
@@ -310,6 +308,17 @@ answer_scan(struct triples *triples, struct reason *why)
     return status;
 }
 
+static enum status
+answer_by_value(struct triples *triples, struct reason *why)
+{
+    const struct values_request request = {.reader = triples->reader,
+                                           .cursor = triples->cursor,
+                                           .pattern = triples->pattern,
+                                           .possible = triples->possible};
+    return triples->form == TRIPLES_VALUES ? answer_values(&request, triples->in, why)
+                                           : answer_triples_of_values(&request, triples->in, why);
+}
+
 enum status
 answer_triples(struct partition_reader *reader, struct slice request, struct cursor *cursor,
                struct reason *why)
@@ -323,8 +332,9 @@ answer_triples(struct partition_reader *reader, struct slice request, struct cur
     row_names_init(&triples.names, triples.source);
     enum status status = read_request(&triples, why);
     if (status == STATUS_OK) {
-        status = triples.form < TRIPLES_FINGERPRINTS ? answer_counts(&triples, why)
-                                                     : answer_scan(&triples, why);
+        status = triples.form >= TRIPLES_VALUES        ? answer_by_value(&triples, why)
+                 : triples.form < TRIPLES_FINGERPRINTS ? answer_counts(&triples, why)
+                                                       : answer_scan(&triples, why);
     }
     row_names_release(&triples.names);
     arena_release(&triples.arena);

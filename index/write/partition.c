@@ -299,6 +299,7 @@ partition_open(struct partition **result, const struct partition_options *option
     partition->node_predicates = node_predicates_new(NODE_PREDICATES_BYTES);
     partition->marks = change_marks_new();
     partition->keys = partition_keys_new();
+    partition->digests = term_digests_new();
     partition->gather_most = options->snapshot_memory / 2 / CHANGE_MEMORY;
     const enum status status = open_parts(partition, options, why);
     if (status != STATUS_OK) {
@@ -336,6 +337,7 @@ partition_close(struct partition *partition)
     node_predicates_free(partition->node_predicates);
     change_marks_free(partition->marks);
     partition_keys_free(partition->keys);
+    term_digests_free(partition->digests);
     pthread_cond_destroy(&partition->wake);
     pthread_cond_destroy(&partition->settled);
     pthread_mutex_destroy(&partition->mutex);

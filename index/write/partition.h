@@ -136,6 +136,9 @@ const struct quad_source *partition_reader_source(struct partition_reader *reade
 /* What the reader sees: the same numbers mean the same quads, in any partition and after any
  * restart of it. */
 void partition_reader_version(const struct partition_reader *reader, uint64_t version[2]);
+/* index/terms/term_digests.h, of the reader's partition. */
+enum status partition_reader_digest(struct partition_reader *reader, oid id, struct arena *arena,
+                                    struct term_digest *digest, struct reason *why);
 /* As the source's search, but also with literals that no quad has any more, for who asks for their
  * quads anyway; and without an end at `most`, about so many are wanted. */
 enum status partition_reader_search(struct partition_reader *reader, struct slice words,

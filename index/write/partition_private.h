@@ -11,6 +11,7 @@
 #include "index/statistics/node_predicates.h"
 #include "index/statistics/triple_counts.h"
 #include "index/terms/lexicon.h"
+#include "index/terms/term_digests.h"
 #include "index/words/literals.h"
 #include "index/write/partition.h"
 #include "index/write/partition_keys.h"
@@ -28,6 +29,7 @@ struct partition {
     struct node_predicates *node_predicates;
     struct change_marks *marks; /* partition_mark */
     struct partition_keys *keys;
+    struct term_digests *digests;
     uint64_t incarnation;   /* a random number of this opening */
     uint64_t first_batches; /* totals.batches at the start: snapshot versions count from there */
     char *folder;

@@ -301,6 +301,13 @@ partition_reader_version(const struct partition_reader *reader, uint64_t version
     version[1] = snapshot_version(reader->snapshot);
 }
 
+enum status
+partition_reader_digest(struct partition_reader *reader, oid id, struct arena *arena,
+                        struct term_digest *digest, struct reason *why)
+{
+    return term_digests_find(reader->partition->digests, &reader->source, id, arena, digest, why);
+}
+
 const struct quad_source *
 partition_reader_source(struct partition_reader *reader)
 {

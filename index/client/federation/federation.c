@@ -214,6 +214,7 @@ federation_new(struct index_client *client, size_t memory)
                                               .scan_many_next = federation_scan_many_next,
                                               .scan_close = federation_scan_close,
                                               .count_triples = federation_count_triples,
+                                              .count_values = federation_count_values,
                                               .estimate = federation_estimate,
                                               .estimate_star = federation_estimate_star,
                                               .part = federation_part,

@@ -16,6 +16,7 @@ struct federation;
 struct index_client;
 struct parting;
 struct repeated_cache;
+struct value_cache;
 
 /* memory: bytes of the dictionary; past it scans are LIMIT. */
 struct federation *federation_new(struct index_client *client, size_t memory);
@@ -24,6 +25,7 @@ const struct quad_source *federation_source(struct federation *federation);
 
 /* What a client keeps from one federation to the next; NULL is allowed. */
 void repeated_cache_free(struct repeated_cache *cache);
+void value_cache_free(struct value_cache *cache);
 void parting_free(struct parting *parting);
 
 #endif

@@ -71,8 +71,8 @@ count_missing(const struct counting *counting)
 }
 
 /* What a partition that went away said is not whole, and says nothing of what others have too. */
-static enum status
-check_missing(const struct counting *counting, struct reason *why)
+enum status
+counting_check_missing(const struct counting *counting, struct reason *why)
 {
     return count_missing(counting) == counting->missing
                ? STATUS_OK
@@ -88,7 +88,7 @@ settle(struct counting *counting, struct reason *why)
     }
     const enum status status = counting_find_repeated(counting, why);
     if (status == STATUS_OK) {
-        TRY(check_missing(counting, why));
+        TRY(counting_check_missing(counting, why));
     }
     if (status == STATUS_OK || counting->too_many) {
         repeated_keep(counting);
@@ -116,37 +116,51 @@ take_off(struct totals *totals, const struct totals *repeated, struct reason *wh
 static enum status
 count(struct counting *counting, struct reason *why)
 {
-    counting->missing = count_missing(counting);
     TRY(ask_counts(counting, why));
-    TRY(check_missing(counting, why));
+    TRY(counting_check_missing(counting, why));
     TRY(settle(counting, why));
     return take_off(&counting->totals, &counting->repeated, why);
+}
+
+void
+counting_init(struct counting *counting, struct federation *federation,
+              const struct count_request *request)
+{
+    const size_t partitions = federation->client->count;
+    *counting = (struct counting){.federation = federation,
+                                  .request = request,
+                                  .check = {request->check, request->check_context}};
+    counting->streams = memory_zero(partitions, sizeof(*counting->streams));
+    for (size_t i = 0; i < partitions; i++) {
+        row_stream_init(&counting->streams[i], federation, i);
+    }
+    buf_init(&counting->question, FEDERATION_REQUEST_MAXIMUM);
+    counting->missing = count_missing(counting);
+}
+
+void
+counting_release(struct counting *counting)
+{
+    counting_close(counting);
+    buf_release(&counting->question);
+    free(counting->streams);
+    free(counting->candidates);
+    free(counting->repeated.list);
 }
 
 enum status
 federation_count_triples(void *context, const struct count_request *request,
                          struct triple_count **counts, size_t *n, struct reason *why)
 {
-    struct counting counting = {.federation = context,
-                                .request = request,
-                                .check = {request->check, request->check_context}};
-    const size_t partitions = counting.federation->client->count;
+    struct counting counting;
     *counts = NULL;
     *n = 0;
     if (request->by == TRIPLE_SUBJECT || request->again) {
         return status_fail(why, STATUS_UNSUPPORTED, "subjects are too many to be counted so");
     }
-    counting.streams = memory_zero(partitions, sizeof(*counting.streams));
-    for (size_t i = 0; i < partitions; i++) {
-        row_stream_init(&counting.streams[i], counting.federation, i);
-    }
-    buf_init(&counting.question, FEDERATION_REQUEST_MAXIMUM);
+    counting_init(&counting, context, request);
     const enum status status = count(&counting, why);
-    counting_close(&counting);
-    buf_release(&counting.question);
-    free(counting.streams);
-    free(counting.candidates);
-    free(counting.repeated.list);
+    counting_release(&counting);
     if (status != STATUS_OK) {
         free(counting.totals.list);
         return status;

@@ -30,6 +30,14 @@ struct counting {
     size_t missing; /* partitions, when it began */
 };
 
+/* Begins with the partitions that are there now. */
+void counting_init(struct counting *counting, struct federation *federation,
+                   const struct count_request *request);
+/* Leaves the totals alone. */
+void counting_release(struct counting *counting);
+/* UNSUPPORTED when a partition went away since it began. */
+enum status counting_check_missing(const struct counting *counting, struct reason *why);
+
 void totals_add(struct totals *totals, oid value, uint64_t triples);
 /* Sorts by value, each once. */
 enum status totals_sum(struct totals *totals, const struct sort_check *check, struct reason *why);

@@ -1,6 +1,7 @@
 /* Inside of a federation: life, source and estimates (federation.c), terms (federation_terms.c),
  * rows (federation_scan.c), parts of a query (federation_share.c), what both read
- * (federation_stream.c), counts of triples (federation_counts.h), nodes of several partitions
+ * (federation_stream.c), counts of triples (federation_counts.h), values by their digests
+ * (federation_values.h), nodes of several partitions
  * (federation_parting.c), keyword search (federation_search.c). */
 #ifndef INDEX_CLIENT_FEDERATION_FEDERATION_PRIVATE_H
 #define INDEX_CLIENT_FEDERATION_FEDERATION_PRIVATE_H
@@ -111,6 +112,10 @@ void federation_scan_close(struct quad_scan *scan);
 
 enum status federation_count_triples(void *context, const struct count_request *request,
                                      struct triple_count **counts, size_t *n, struct reason *why);
+
+enum status federation_count_values(void *context, const struct count_request *request,
+                                    bool different, struct value_count **counts, size_t *count,
+                                    struct reason *why);
 
 enum status federation_search(void *context, struct slice words, uint32_t most,
                               struct text_scan **scan, struct reason *why);

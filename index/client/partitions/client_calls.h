@@ -14,6 +14,7 @@
 struct links_request;
 struct repeated_cache;
 struct parting;
+struct value_cache;
 struct metastore_client_options;
 
 struct partition_client {
@@ -33,6 +34,7 @@ struct index_client {
     uint32_t silence_ms;             /* a partition that says nothing for so long counts as down */
     uint64_t last_session;           /* counts on from a random number */
     struct repeated_cache *repeated; /* triples that several partitions have; NULL: none yet */
+    struct value_cache *values;      /* values of patterns by their digests; NULL: none yet */
     struct parting *partings[KEY_PLACES];       /* nodes that several have; NULL: none yet */
     struct metastore_client_options *metastore; /* NULL: none */
     /* These belong to the present call. */

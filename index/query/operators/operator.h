@@ -266,6 +266,10 @@ struct operator* order_new(struct run *run, struct operator* input, const struct
 struct operator* group_new(struct run *run, struct operator* input, const struct algebra *group,
                            uint32_t weight, size_t batch_rows);
 
+/* Sets the slots of each row to numbers; both lists live as long as the run. */
+struct operator* tally_new(struct run *run, struct operator* input, const uint32_t *slots,
+                           const int64_t *numbers, size_t count);
+
 /* Rows that the partitions of the source give; columns: where they go. */
 struct operator* share_new(struct run *run, const struct share_request *request,
                            const uint32_t *columns, size_t batch_rows);

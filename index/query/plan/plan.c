@@ -218,7 +218,10 @@ plan_group(struct planner *planner, const struct algebra *node, struct operator*
     inside.duplicates = false;
     inside.batch_rows = BATCH_ROWS;
     inside.first = 0;
-    TRY(plan_share_group(&inside, node, pipeline, known, &shared));
+    TRY(plan_tally(&inside, node, pipeline, known, &shared));
+    if (!shared) {
+        TRY(plan_share_group(&inside, node, pipeline, known, &shared));
+    }
     if (shared) {
         return STATUS_OK;
     }

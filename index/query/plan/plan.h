@@ -158,6 +158,12 @@ enum status plan_order(struct planner *planner, const struct algebra *node, uint
  * place of the pipeline. */
 enum status plan_share(struct planner *planner, const struct algebra *node, uint64_t most,
                        struct operator** pipeline, struct known *known, bool *shared);
+/* Where partitions may be asked: at the beginning of a pipeline, outside of any GRAPH. */
+bool plan_may_share(const struct planner *planner, const struct operator* pipeline,
+                    const struct known *known);
+/* Counts a GROUP over all partitions by digests of values, if it can be counted so. */
+enum status plan_tally(struct planner *planner, const struct algebra *group,
+                       struct operator** pipeline, struct known *known, bool *tallied);
 /* Plans a GROUP over all partitions, whose rows are put together from those of each. */
 enum status plan_share_group(struct planner *planner, const struct algebra *node,
                              struct operator** pipeline, struct known *known, bool *shared);

@@ -5,9 +5,9 @@
 /* Parting by nodes asks the partitions once more. */
 enum { SPLIT_ROWS_LEAST = 1000 };
 
-/* Where partitions may be asked: at the beginning of a pipeline, outside of any GRAPH. */
-static bool
-may_share(const struct planner *planner, const struct operator* pipeline, const struct known *known)
+bool
+plan_may_share(const struct planner *planner, const struct operator* pipeline,
+               const struct known *known)
 {
     const struct run *run = planner->run;
     return run->shares && !planner->apart && planner->key == NUMBER_NONE && !planner->in_loop &&
@@ -287,7 +287,8 @@ plan_share(struct planner *planner, const struct algebra *node, uint64_t most,
     struct run *run = planner->run;
     struct asking asking = {
         .node = node, .form = SHARE_ROWS, .most = most, .split.slot = NUMBER_NONE};
-    *shared = may_share(planner, *pipeline, known) && share_number(run->query, node) != NUMBER_NONE;
+    *shared =
+        plan_may_share(planner, *pipeline, known) && share_number(run->query, node) != NUMBER_NONE;
     if (!*shared) {
         return STATUS_OK;
     }
@@ -342,7 +343,8 @@ plan_share_group(struct planner *planner, const struct algebra *node, struct ope
     const struct algebra *whole = node;
     struct asking asking = {.node = node, .most = UINT64_MAX, .split.slot = NUMBER_NONE};
     bool parts = grouping == SHARE_GROUP_PARTS;
-    *shared = may_share(planner, *pipeline, known) && share_number(run->query, node) != NUMBER_NONE;
+    *shared =
+        plan_may_share(planner, *pipeline, known) && share_number(run->query, node) != NUMBER_NONE;
     if (*shared && !parts) {
         TRY(split_parts(planner, &asking, grouping, &parts));
     }
