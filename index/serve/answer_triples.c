@@ -11,6 +11,12 @@
 
 enum { PLACES = 3, SCANNED = 1024, CHUNK = 16 << 10, PIECE = 128 << 10 };
 
+/* The term that came last at a place: in the order of a scan the next one is often the same. */
+struct last_term {
+    oid id;
+    uint64_t hash;
+};
+
 struct triples {
     struct partition_reader *reader;
     const struct quad_source *source;
@@ -22,6 +28,7 @@ struct triples {
     struct buf out;
     struct arena arena;
     struct row_names names;
+    struct last_term last[PLACES];
 };
 
 /* ---- the request ---- */
@@ -133,11 +140,15 @@ mix(uint64_t hash, uint64_t value)
 
 /* The same in every partition. */
 static enum status
-fingerprint(struct triples *triples, oid id, uint64_t *hash, struct reason *why)
+fingerprint(struct triples *triples, struct last_term *last, oid id, uint64_t *hash,
+            struct reason *why)
 {
-    struct term_digest digest;
-    TRY(partition_reader_digest(triples->reader, id, &triples->arena, &digest, why));
-    *hash = digest.high ^ digest.low;
+    if (last->id != id) {
+        struct term_digest digest;
+        TRY(partition_reader_digest(triples->reader, id, &triples->arena, &digest, why));
+        *last = (struct last_term){id, digest.high ^ digest.low};
+    }
+    *hash = last->hash;
     return STATUS_OK;
 }
 
@@ -168,9 +179,9 @@ gather_quad(struct triples *triples, const struct quad_oids *quad, struct gather
             struct reason *why)
 {
     uint64_t subject, predicate, object;
-    TRY(fingerprint(triples, quad->subject, &subject, why));
-    TRY(fingerprint(triples, quad->predicate, &predicate, why));
-    TRY(fingerprint(triples, quad->object, &object, why));
+    TRY(fingerprint(triples, &triples->last[0], quad->subject, &subject, why));
+    TRY(fingerprint(triples, &triples->last[1], quad->predicate, &predicate, why));
+    TRY(fingerprint(triples, &triples->last[2], quad->object, &object, why));
     gathered->items[gathered->count] =
         (struct sort_item){mix(mix(mix(0, subject), predicate), object), (uint32_t)gathered->count};
     gathered->count++;

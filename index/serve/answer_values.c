@@ -5,7 +5,7 @@
 #include "base/digest.h"
 #include "base/memory.h"
 #include "index/protocol/triples_request.h"
-#include "index/sort/checked_sort.h"
+#include "index/sort/oid_sort.h"
 
 enum { PLACES = 3, SCANNED = 1024, PIECE = 128 << 10, DIGEST_BYTES = 16, TABLE_LEAST = 64 };
 
@@ -15,8 +15,10 @@ struct values {
     enum triple_place by;
     struct buf out;
     struct arena arena;
-    struct value_count *list;    /* that is sent */
-    struct term_digest *wanted;  /* that was asked for, ascending */
+    struct value_count *list;   /* that is sent */
+    struct term_digest *wanted; /* that was asked for, ascending */
+    oid last;                   /* the value that was looked up last, and its number + 1 */
+    uint32_t last_number;
     uint32_t *table;             /* their numbers + 1, by their digests; open addressing */
     size_t wanted_count, places; /* places: a power of two */
 };
@@ -83,16 +85,59 @@ end(struct values *values)
 /* ---- values ---- */
 
 static int
-compare_values(const void *a, const void *b)
+compare_items(const void *a, const void *b)
 {
-    return term_digest_compare(&((const struct value_count *)a)->value,
-                               &((const struct value_count *)b)->value);
+    const uint64_t left = ((const struct sort_item *)a)->key;
+    const uint64_t right = ((const struct sort_item *)b)->key;
+    return (left > right) - (left < right);
+}
+
+/* The first halves of digests tell nearly all apart but inline identifiers. */
+static void
+sort_equals(const struct values *values, struct sort_item *sorted, size_t count)
+{
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && sorted[end].key == sorted[i].key; end++) {
+        }
+        for (size_t k = i; k < end && end - i > 1; k++) {
+            sorted[k].key = values->list[sorted[k].index].value.low;
+        }
+        if (end - i > 1) {
+            qsort(sorted + i, end - i, sizeof(*sorted), compare_items);
+        }
+    }
+}
+
+static enum status
+sort_values(struct values *values, size_t count, struct sort_item *items, struct sort_item **sorted,
+            struct reason *why)
+{
+    const struct sort_check sort_check = {check, values};
+    for (size_t i = 0; i < count; i++) {
+        items[i] = (struct sort_item){values->list[i].value.high, (uint32_t)i};
+    }
+    TRY(oid_sort_checked(items, items + count, count, &sort_check, sorted, why));
+    sort_equals(values, *sorted, count);
+    return STATUS_OK;
+}
+
+static enum status
+put_values(struct values *values, const struct sort_item *sorted, size_t count, struct reason *why)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct value_count *one = &values->list[sorted[i].index];
+        put_digest(&values->out, &one->value);
+        codec_put_varint(&values->out, one->triples);
+        TRY(send_from(values, PIECE, why));
+    }
+    return STATUS_OK;
 }
 
 static enum status
 send_values(struct values *values, const struct triple_count *counts, size_t count,
             struct reason *why)
 {
+    struct sort_item *items, *sorted;
     values->list = memory_alloc((count + 1) * sizeof(*values->list));
     for (size_t i = 0; i < count; i++) {
         if (i % SCANNED == 0) {
@@ -101,14 +146,11 @@ send_values(struct values *values, const struct triple_count *counts, size_t cou
         TRY(digest_of(values, counts[i].value, &values->list[i].value, why));
         values->list[i].triples = counts[i].triples;
     }
-    const struct sort_check sort_check = {check, values};
-    TRY(checked_sort(values->list, count, sizeof(*values->list), compare_values, &sort_check, why));
-    for (size_t i = 0; i < count; i++) {
-        put_digest(&values->out, &values->list[i].value);
-        codec_put_varint(&values->out, values->list[i].triples);
-        TRY(send_from(values, PIECE, why));
-    }
-    return STATUS_OK;
+    items = memory_alloc((2 * count + 1) * sizeof(*items));
+    enum status status = sort_values(values, count, items, &sorted, why);
+    status = status == STATUS_OK ? put_values(values, sorted, count, why) : status;
+    free(items);
+    return status;
 }
 
 /* What the client knows of this version needs no telling. */
@@ -226,8 +268,12 @@ take_quad(struct values *values, const struct quad_oids *quad, struct reason *wh
 {
     const oid ids[PLACES] = {quad->subject, quad->predicate, quad->object};
     struct term_digest digest, rest;
-    TRY(digest_of(values, ids[values->by], &digest, why));
-    const uint32_t number = *place_of(values, &digest);
+    if (ids[values->by] != values->last) {
+        TRY(digest_of(values, ids[values->by], &digest, why));
+        values->last_number = *place_of(values, &digest);
+        values->last = ids[values->by];
+    }
+    const uint32_t number = values->last_number;
     if (number == 0) {
         return STATUS_OK;
     }

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "index/protocol/triples_request.h"
+#include "index/sort/oid_sort.h"
 
 enum { SHARED_MAXIMUM = 1 << 18, RECORDS_MAXIMUM = 1 << 21, CHECKED = 4096 };
 enum { HEAD_BYTES = 1 + 2 * sizeof(uint64_t) };
@@ -270,29 +271,57 @@ read_records(struct gathering *gathering, size_t partition, struct reason *why)
     return STATUS_OK;
 }
 
-static int
-compare_records(const void *a, const void *b)
+static bool
+same_record(const struct record *a, const struct record *b)
 {
-    const struct record *left = a, *right = b;
-    return left->number != right->number ? (left->number > right->number ? 1 : -1)
-                                         : term_digest_compare(&left->rest, &right->rest);
+    return a->number == b->number && term_digest_compare(&a->rest, &b->rest) == 0;
+}
+
+/* Whether none of the records before it with its key, back to `first`, is the same. */
+static bool
+is_new(const struct record *records, const struct sort_item *first, const struct sort_item *item)
+{
+    for (const struct sort_item *other = item; other-- > first;) {
+        if (same_record(&records[other->index], &records[item->index])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static enum status
+sort_records(const struct gathering *gathering, struct sort_item *items, struct sort_item **sorted,
+             struct reason *why)
+{
+    const size_t count = gathering->record_count;
+    for (size_t i = 0; i < count; i++) {
+        const struct record *record = &gathering->records[i];
+        items[i] = (struct sort_item){record->rest.high + record->rest.low +
+                                          record->number * UINT64_C(0x9E3779B97F4A7C15),
+                                      (uint32_t)i};
+    }
+    return oid_sort_checked(items, items + count, count, &gathering->counting.check, sorted, why);
 }
 
 /* Values that several partitions have get the number of their different triples. */
 static enum status
 count_records(struct gathering *gathering, struct reason *why)
 {
-    const struct record *records = gathering->records;
-    TRY(checked_sort(gathering->records, gathering->record_count, sizeof(*records), compare_records,
-                     &gathering->counting.check, why));
+    const size_t count = gathering->record_count;
+    struct sort_item *sorted, *items = memory_alloc((2 * count + 1) * sizeof(*items));
+    enum status status = sort_records(gathering, items, &sorted, why);
     for (size_t i = 0; i < gathering->shared_count; i++) {
         gathering->merged[gathering->shared[i]].triples = 0;
     }
-    for (size_t i = 0; i < gathering->record_count; i++) {
-        if (i == 0 || compare_records(&records[i - 1], &records[i]) != 0) {
-            gathering->merged[gathering->shared[records[i].number]].triples++;
+    for (size_t i = 0, first = 0; i < count && status == STATUS_OK; i++) {
+        first = sorted[i].key == sorted[first].key ? first : i;
+        if (is_new(gathering->records, sorted + first, sorted + i)) {
+            gathering->merged[gathering->shared[gathering->records[sorted[i].index].number]]
+                .triples++;
         }
     }
+    free(items);
+    TRY(status);
     for (size_t i = 0; i < gathering->shared_count; i++) {
         if (gathering->merged[gathering->shared[i]].triples == 0) {
             return row_stream_malformed(why);
