@@ -170,6 +170,11 @@ struct quad_source {
      */
     enum status (*count_triples)(void *context, const struct count_request *request,
                                  struct triple_count **counts, size_t *count, struct reason *why);
+    /* The same by digests, ascending; free them. different: only which values there are is asked,
+     * and their numbers may be any but 0. NULL: the source has no use for it. LIMIT, UNSUPPORTED:
+     * it cannot be said, or not worth it. */
+    enum status (*count_values)(void *context, const struct count_request *request, bool different,
+                                struct value_count **counts, size_t *count, struct reason *why);
     /* The predicates that nodes have, over all graphs together, as far as they were kept since the
      * index changed last; returns how many nodes were looked at, fewer than all when there is no
      * room for the next one's list. keep: a list that was counted, by a query over the same state.
@@ -177,11 +182,6 @@ struct quad_source {
     size_t (*recall_predicates)(void *context, struct predicate_recall *recall);
     void (*keep_predicates)(void *context, enum triple_place place, oid node,
                             const struct triple_count *counts, size_t count);
-    /* The same by digests, ascending; free them. different: only which values there are is asked,
-     * and their numbers may be any but 0. NULL: the source has no use for it. LIMIT, UNSUPPORTED:
-     * it cannot be said, or not worth it. */
-    enum status (*count_values)(void *context, const struct count_request *request, bool different,
-                                struct value_count **counts, size_t *count, struct reason *why);
     /* About how many rows match; exact when cheap. */
     enum status (*estimate)(void *context, const struct quad_oids *pattern, uint64_t *rows,
                             struct reason *why);
