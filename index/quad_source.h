@@ -131,6 +131,16 @@ struct oid_span {
     oid first, low, high, last;
 };
 
+/* Where the rows of a pattern are cut into ranges of about the same size: the first place that the
+ * order leaves open (0 subject .. 3 graph), and the values there with which ranges begin,
+ * ascending; the first range begins before them all. */
+enum { QUAD_CUTS = 63 };
+struct quad_cuts {
+    unsigned place;
+    oid values[QUAD_CUTS];
+    size_t count;
+};
+
 struct quad_source {
     void *context;
     /* The identifier of a term; *id = OID_NONE when no stored quad has it. */
@@ -149,6 +159,12 @@ struct quad_source {
     /* Goes on with the rows from `quad` on, in the order of the scan; not back. NULL: the source
      * cannot. */
     void (*scan_skip)(struct quad_scan *scan, const struct quad_oids *quad);
+    /* Of a scan that has given nothing: ends it before the rows from `quad` on. */
+    void (*scan_until)(struct quad_scan *scan, const struct quad_oids *quad);
+    /* At most so many cuts as cuts->count says, fewer where rows lie together; order as for scan.
+     * NULL, and scan_until is, too: the source cannot. */
+    enum status (*divide)(void *context, const struct quad_oids *pattern, enum quad_order order,
+                          struct quad_cuts *cuts, struct reason *why);
     /* Whether the value of one identifier is certainly before another's, and the span around one
      * (false: none). NULL: identifiers say nothing of values. */
     bool (*before)(oid a, oid b);

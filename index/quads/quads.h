@@ -57,7 +57,13 @@ enum status quads_scan_next(struct quads_scan *scan, struct quad_oids *quads, si
 void quads_scan_again(struct quads_scan *scan, const struct quad_oids *pattern);
 /* Goes on with the rows from `quad` on, in the order of the scan; not back. */
 void quads_scan_skip(struct quads_scan *scan, const struct quad_oids *quad);
+/* Of a scan that has not begun: ends it before the rows from `quad` on. */
+void quads_scan_until(struct quads_scan *scan, const struct quad_oids *quad);
 void quads_scan_close(struct quads_scan *scan);
+
+/* As in quad_source.h. */
+enum status quads_divide(struct quads *quads, const struct quad_oids *pattern,
+                         enum quad_order order, struct quad_cuts *cuts, struct reason *why);
 
 /* Rows that match about; total: quads in the index. Counts exactly up to a few blocks. */
 enum status quads_estimate(struct quads *quads, struct snapshot *snapshot,

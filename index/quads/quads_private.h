@@ -10,6 +10,9 @@ struct quads {
     struct tree *trees[ORDER_COUNT];
 };
 
+/* quads_scan.c. Whether `order` begins with the bound places; *bound: their number. */
+bool quads_order_serves(const struct quad_oids *pattern, enum quad_order order, unsigned *bound);
+
 /* quads_build.c. Whether building the tree anew costs less than changing its blocks. */
 enum status quads_build_pays(struct quads *quads, enum quad_order order,
                              const struct change_set *set, bool *pays, struct reason *why);

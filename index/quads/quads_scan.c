@@ -7,8 +7,7 @@
 
 enum { BLOCKS_PER_ENTRY = 8, ESTIMATE_BLOCKS = 3 };
 
-/* Whether `order` begins with the bound places; *bound as above. */
-static bool
+bool
 quads_order_serves(const struct quad_oids *pattern, enum quad_order order, unsigned *bound)
 {
     const struct row row = row_of(pattern, order);
@@ -206,6 +205,16 @@ quads_scan_skip(struct quads_scan *scan, const struct quad_oids *quad)
         scan->next = to;
         scan->ended = scan->ended || row_compare(&to, &scan->upper) >= 0;
         scan->blocks = 1;
+    }
+}
+
+void
+quads_scan_until(struct quads_scan *scan, const struct quad_oids *quad)
+{
+    const struct row to = row_of(quad, scan->order);
+    if (row_compare(&to, &scan->upper) < 0) {
+        scan->upper = to;
+        scan->ended = scan->ended || row_compare(&scan->next, &to) >= 0;
     }
 }
 

@@ -61,6 +61,24 @@ bool query_mentions(const struct query *query, struct slice iri);
 /* True when the rows are ordered (ORDER BY). */
 bool query_ordered(const struct query *query);
 
+/* A second thread that takes part in a run as long as nobody else wants it. Its functions are
+ * called by the run's thread, but for is_wanted. */
+typedef void query_help(void *argument, const struct quad_source *source);
+struct query_helper {
+    void *context;
+    /* What is worth asking it for: rows made on the way, as they are estimated, and processor time
+     * that seems to be left. */
+    uint64_t rows_least, us_least;
+    bool (*is_free)(void *context);
+    /* Has help(argument, source) done by it, over a source of its own with the same quads; false:
+     * it is not free. */
+    bool (*begin)(void *context, query_help *help, void *argument);
+    /* Waits until that has returned; after each begin that was true. */
+    void (*end)(void *context);
+    /* By the thread itself: whether it is to return soon. */
+    bool (*is_wanted)(void *context);
+};
+
 struct query_options {
     /* The default graph where the query has no FROM. Empty: the union of all graphs, each triple
      * once. Else the IRI of the one graph that is the default; GRAPH then does not see it. */
@@ -74,7 +92,8 @@ struct query_options {
     /* Called often while the query runs, so that it can let others run. NULL: nothing is. */
     void (*step)(void *context);
     void *step_context;
-    size_t memory; /* bytes for joins, sorting, groups; 0: 1 GiB */
+    const struct query_helper *helper; /* NULL: none */
+    size_t memory;                     /* bytes for joins, sorting, groups; 0: 1 GiB */
     /* Where joins, sorting and groups go on when memory is used up: unlinked files of together at
      * most `disk` bytes (0: 8 GiB). NULL: nowhere. STATUS_LIMIT past either. */
     const char *scratch_folder;

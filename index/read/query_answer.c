@@ -55,6 +55,7 @@ answer_query(const struct quad_source *source, const struct metastore_client_opt
 {
     struct query *query;
     struct provenance *provenance;
+    struct query_options own = *options;
     TRY(query_prepare(&query, sparql, slice_of(NULL, 0), why));
     provenance = provenance_for_query(query, source, metastore, options);
     if (provenance != NULL) {
@@ -64,11 +65,13 @@ answer_query(const struct quad_source *source, const struct metastore_client_opt
     if (identity != NULL) {
         source = identity_graph_source(identity);
     }
+    if (provenance != NULL || identity != NULL) {
+        own.helper = NULL; /* its source would not have these graphs */
+    }
     const enum status status =
         answer == INDEX_ANSWER_RESULT
-            ? write_result(query, source, format, options, piece, context, why)
-            : write_plan(query, source, options, answer == INDEX_ANSWER_MEASURED, piece, context,
-                         why);
+            ? write_result(query, source, format, &own, piece, context, why)
+            : write_plan(query, source, &own, answer == INDEX_ANSWER_MEASURED, piece, context, why);
     identity_graph_free(identity);
     provenance_free(provenance);
     query_free(query);

@@ -13,6 +13,7 @@
 #include "index/serve/answer_share.h"
 #include "index/serve/answer_triples.h"
 #include "index/serve/change_lines.h"
+#include "index/serve/helper.h"
 #include "index/write/partition_keys.h"
 #include "rdf/core/writer.h"
 
@@ -275,6 +276,9 @@ produce_query(struct answer *answer, struct partition_reader *reader, struct cur
     options.default_graph = answer->default_graph;
     options.graphs = answer->dataset;
     options.named_graphs = answer->dataset_named;
+    struct helper helper;
+    helper_init(&helper, cursor_turn(cursor), reader);
+    options.helper = &helper.functions;
     return answer_query(partition_reader_source(reader), answer->options->metastore, answer->text,
                         answer->format, &options, answer->answer, take_piece, cursor, why);
 }

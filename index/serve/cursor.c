@@ -145,6 +145,12 @@ cursor_step(void *context)
     turn_step(&cursor->turn);
 }
 
+struct turn *
+cursor_turn(struct cursor *cursor)
+{
+    return &cursor->turn;
+}
+
 size_t
 cursor_memory(const struct cursor *cursor)
 {

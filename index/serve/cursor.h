@@ -47,6 +47,8 @@ enum status cursor_write_last(struct cursor *cursor, struct slice bytes, struct 
 /* Lets others run if it is their turn; to be called often where nothing is written for long. A
  * struct cursor. */
 void cursor_step(void *cursor);
+/* The producer's turn. */
+struct turn *cursor_turn(struct cursor *cursor);
 /* Bytes that the producer may use for its work. */
 size_t cursor_memory(const struct cursor *cursor);
 /* For work that looks now and then whether to go on. */

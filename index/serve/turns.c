@@ -177,8 +177,8 @@ hand_out(struct turns *turns)
 
 /* ---- turns ---- */
 
-static uint64_t
-cpu_us(void)
+uint64_t
+turn_cpu_us(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -204,7 +204,7 @@ turn_take(struct turn *turn)
         unlink_waiting(turns, turn);
     }
     pthread_mutex_unlock(&turns->mutex);
-    turn->cpu_us = cpu_us();
+    turn->cpu_us = turn_cpu_us();
     turn->wall_ms = clock_monotonic_ms();
 }
 
@@ -212,7 +212,7 @@ void
 turn_give(struct turn *turn)
 {
     struct turns *turns = turn->turns;
-    const uint64_t used_us = cpu_us() - turn->cpu_us;
+    const uint64_t used_us = turn_cpu_us() - turn->cpu_us;
     pthread_mutex_lock(&turns->mutex);
     turn->used_us += used_us;
     turn->client->used_us += used_us;
@@ -235,6 +235,50 @@ turn_step(struct turn *turn)
         turn_give(turn);
         turn_take(turn);
     }
+}
+
+static bool
+is_spare(const struct turns *turns)
+{
+    return turns->left > 0 && turns->first == NULL;
+}
+
+bool
+turn_may_lend(struct turn *turn)
+{
+    struct turns *turns = turn->turns;
+    pthread_mutex_lock(&turns->mutex);
+    const bool spare = turn->held && is_spare(turns);
+    pthread_mutex_unlock(&turns->mutex);
+    return spare;
+}
+
+bool
+turn_lend(struct turn *turn)
+{
+    struct turns *turns = turn->turns;
+    pthread_mutex_lock(&turns->mutex);
+    const bool spare = turn->held && is_spare(turns);
+    turns->left -= spare;
+    pthread_mutex_unlock(&turns->mutex);
+    return spare;
+}
+
+void
+turn_lent_back(struct turn *turn, uint64_t used_us)
+{
+    struct turns *turns = turn->turns;
+    pthread_mutex_lock(&turns->mutex);
+    turn->client->used_us += used_us;
+    turns->left++;
+    hand_out(turns);
+    pthread_mutex_unlock(&turns->mutex);
+}
+
+bool
+turn_is_wanted(const struct turn *turn)
+{
+    return atomic_load_explicit(&turn->turns->waiting, memory_order_relaxed) > 0;
 }
 
 void

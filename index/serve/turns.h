@@ -54,6 +54,15 @@ void turn_take(struct turn *turn);
 void turn_give(struct turn *turn);
 /* Steps back if others have waited for a slice of time; cheap. */
 void turn_step(struct turn *turn);
+/* A turn that nobody has or waits for can be lent to a second thread that works for the turn's own;
+ * what it has had counts for the client. False: there is none. It is given back at once when
+ * somebody waits. */
+bool turn_may_lend(struct turn *turn);
+bool turn_lend(struct turn *turn);
+void turn_lent_back(struct turn *turn, uint64_t used_us);
+bool turn_is_wanted(const struct turn *turn);
+/* Processor time of the calling thread. */
+uint64_t turn_cpu_us(void);
 /* Has those who were cancelled stop waiting. */
 void turns_wake(struct turns *turns);
 

@@ -72,6 +72,20 @@ source_scan_skip(struct quad_scan *scan, const struct quad_oids *quad)
     quads_scan_skip(inner(scan), quad);
 }
 
+static void
+source_scan_until(struct quad_scan *scan, const struct quad_oids *quad)
+{
+    quads_scan_until(inner(scan), quad);
+}
+
+static enum status
+source_divide(void *context, const struct quad_oids *pattern, enum quad_order order,
+              struct quad_cuts *cuts, struct reason *why)
+{
+    struct partition_reader *reader = context;
+    return quads_divide(reader->partition->quads, pattern, order, cuts, why);
+}
+
 static enum status
 source_estimate(void *context, const struct quad_oids *pattern, uint64_t *rows, struct reason *why)
 {
@@ -230,6 +244,8 @@ reader_new(struct partition *partition)
                                           .scan_next = source_scan_next,
                                           .scan_close = source_scan_close,
                                           .scan_skip = source_scan_skip,
+                                          .scan_until = source_scan_until,
+                                          .divide = source_divide,
                                           .before = oid_inline_before,
                                           .span = oid_inline_span,
                                           .kind = oid_term_kind,

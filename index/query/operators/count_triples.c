@@ -5,6 +5,7 @@
 
 #include "index/query/operators/operator.h"
 
+enum { VALUES_LEAST = 1024 /* that are worth cutting */ };
 enum { MEMORY_SHARE = 16, MEMORY_MOST = 16 << 20 };
 
 struct counts {
@@ -13,9 +14,10 @@ struct counts {
     enum triple_place by;
     uint32_t slot, weight;
     bool again; /* only if it was asked for before */
-    bool counted, scans;
+    bool counted, scans, borrowed;
     struct triple_count *list;
     size_t count, taken; /* bytes of it */
+    size_t from, to;     /* what of it is given */
     struct batch *input;
     size_t at, row;
     const struct key_filter *filter; /* of a join above, on the value; or NULL */
@@ -48,8 +50,17 @@ count(struct counts *counts, struct reason *why)
                                                           &counts->list, &counts->count, why);
     counts->taken = counts->count * sizeof *counts->list;
     memory_give(&run->account, request.memory - counts->taken);
+    counts->to = counts->count;
     counts->scans = status == STATUS_LIMIT || status == STATUS_UNSUPPORTED;
     return counts->scans ? STATUS_OK : status;
+}
+
+static enum status
+count_once(struct counts *counts, struct reason *why)
+{
+    TRY(counts->counted ? STATUS_OK : count(counts, why));
+    counts->counted = true;
+    return STATUS_OK;
 }
 
 static enum status
@@ -57,10 +68,7 @@ counts_next(struct operator* operator, struct batch ** batch, struct reason *why
 {
     struct counts *counts = (struct counts *)operator;
     const struct run *run = operator->run;
-    if (!counts->counted) {
-        TRY(count(counts, why));
-        counts->counted = true;
-    }
+    TRY(count_once(counts, why));
     if (counts->scans) {
         return operator_next(operator->input, batch, why);
     }
@@ -68,14 +76,15 @@ counts_next(struct operator* operator, struct batch ** batch, struct reason *why
     while ((*batch)->count < operator->batch_rows) {
         if (!counts->input || counts->row == counts->input->count) {
             TRY(operator_next(operator->input->input, &counts->input, why));
-            counts->row = counts->at = 0;
+            counts->row = 0;
+            counts->at = counts->from;
             if (counts->input->count == 0) {
                 counts->input = NULL;
                 break;
             }
         }
-        if (counts->at == counts->count) {
-            counts->at = 0;
+        if (counts->at == counts->to) {
+            counts->at = counts->from;
             counts->row++;
             continue;
         }
@@ -97,14 +106,16 @@ static void counts_reset(struct operator* operator)
 {
     struct counts *counts = (struct counts *)operator;
     counts->input = NULL;
-    counts->at = counts->row = 0;
+    counts->row = 0;
 }
 
 static void counts_close(struct operator* operator)
 {
     struct counts *counts = (struct counts *)operator;
     memory_give(&operator->run->account, counts->taken);
-    free(counts->list);
+    if (!counts->borrowed) {
+        free(counts->list);
+    }
 }
 
 static const struct operator_kind kind = {"counts", sizeof(struct counts), counts_next,
@@ -122,6 +133,48 @@ counts_set_filter(struct operator* operator, const struct key_filter * filter, u
 {
     ((struct counts *)operator)->filter = filter;
     scan_set_filter(operator->input, filter, slot);
+}
+
+bool
+counts_first(const struct operator* operator, uint32_t * slot)
+{
+    const bool first = operator->kind == & kind && scan_first(operator->input) &&
+                       ((const struct counts *)operator)->slot != NUMBER_NONE;
+    *slot = first ? ((const struct counts *)operator)->slot : NUMBER_NONE;
+    return first;
+}
+
+enum status
+counts_divide(struct operator* operator, struct quad_cuts * cuts, struct reason *why)
+{
+    struct counts *counts = (struct counts *)operator;
+    const size_t most = cuts->count;
+    cuts->count = 0;
+    TRY(count_once(counts, why));
+    if (!counts->scans && counts->count >= VALUES_LEAST && counts->count > most) {
+        for (size_t i = 1; i <= most; i++) {
+            cuts->values[cuts->count++] = i * counts->count / (most + 1);
+        }
+    }
+    return STATUS_OK;
+}
+
+void
+counts_set_range(struct operator* operator, const struct scan_range * range)
+{
+    struct counts *counts = (struct counts *)operator;
+    counts->from = range->from;
+    counts->to = range->to ? range->to : counts->count;
+}
+
+void
+counts_lend(const struct operator* operator, struct operator* to)
+{
+    const struct counts *counts = (const struct counts *)operator;
+    struct counts *borrower = (struct counts *)to;
+    borrower->list = counts->list;
+    borrower->count = borrower->to = counts->count;
+    borrower->counted = borrower->borrowed = true;
 }
 
 struct operator* counts_new(struct run *run, struct operator* scan, const struct quad_oids *pattern,

@@ -42,6 +42,12 @@ struct graphs {
 
 struct operator;
 struct star_estimate;
+struct helping; /* index/query/operators/ranges.h */
+/* What is done by who helps with a run: all of it, and closing its run. */
+struct run_help {
+    void (*begin)(struct helping *helping, const struct quad_source *source);
+    void (*close)(struct helping *helping);
+};
 struct run {
     const struct query *query;
     const struct quad_source *source;
@@ -63,6 +69,7 @@ struct run {
     uint64_t now_ms;
     uint32_t search_most;
     struct query_report report;
+    const struct run_help *help;
     bool measured; /* operators count rows and time */
     bool shares;   /* the source evaluates parts of the query (index/query/plan/share_parts.h) */
 };
@@ -157,6 +164,20 @@ row_weight(const oid *row, uint32_t weight)
 }
 struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows);
+/* Of a scan that begins a pipeline; NULL of anything else. */
+const struct scan_spec *scan_first(const struct operator* operator);
+/* Its rows that have there a value from `from` on and before `to`; OID_NONE: no bound. */
+struct scan_range {
+    unsigned place; /* as in struct quad_cuts */
+    oid from, to;
+};
+/* From the next reset on. */
+void scan_set_range(struct operator* scan, const struct scan_range *range);
+/* Where the scan's rows can be cut, by the values of the slot (NUMBER_NONE: they have no variable),
+ * cuts->count at most: 0, where they cannot or it begins no pipeline. What each range gives is, one
+ * after the other, what the scan gives. */
+enum status scan_divide(const struct operator* scan, struct quad_cuts *cuts, uint32_t *slot,
+                        struct reason *why);
 /* Returns whether patterns are handed to the source many at a time; rows then have no order. */
 bool scans_many(const struct quad_source *source, struct place graph, const struct graphs *graphs);
 /* Makes a scan that has not begun one in this order. */
@@ -191,6 +212,16 @@ enum status last_objects(const struct run *run, oid predicate, const struct oid_
 struct operator* counts_new(struct run *run, struct operator* scan, const struct quad_oids *pattern,
                             enum triple_place by, uint32_t slot, uint32_t weight, bool again,
                             size_t batch_rows);
+/* Whether these are counts of a scan that begins a pipeline; *slot: of what values. */
+bool counts_first(const struct operator* operator, uint32_t * slot);
+/* Counts, and says where the list of values can be cut, by places in it, cuts->count times at most;
+ * 0: nowhere, since the source does not count them, or that is not worth it. */
+enum status counts_divide(struct operator* counts, struct quad_cuts *cuts, struct reason *why);
+/* Once they were divided: from the next reset on, the values from one place in the list to before
+ * another, 0: its end. */
+void counts_set_range(struct operator* counts, const struct scan_range *range);
+/* Once they were divided: another run's operator has the same counts, as long as this one. */
+void counts_lend(const struct operator* counts, struct operator* to);
 /* As of a scan, which the operator then hands the filter to. */
 bool counts_can_filter(const struct operator* operator, uint32_t slot);
 void counts_set_filter(struct operator* counts, const struct key_filter *filter, uint32_t slot);

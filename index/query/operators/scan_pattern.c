@@ -12,6 +12,7 @@
 #include "index/oid_set.h"
 #include "index/query/operators/doubles.h"
 #include "index/query/operators/leaps.h"
+#include "index/query/operators/scan_range.h"
 
 enum { QUADS = 128, MANY = 1024 /* patterns handed to a source at once */ };
 
@@ -42,6 +43,7 @@ struct scan {
     struct scan_sieve sieve; /* its function may be NULL */
     oid sieved;              /* the object that it was asked of last, and what it said */
     bool leaves_out;
+    struct scan_range range; /* of its rows, of a scan that begins a pipeline */
 };
 
 static void
@@ -61,18 +63,6 @@ place_id(const struct run *run, struct place place, const oid *row)
     return place.kind == PLACE_SLOT       ? row[place.number]
            : place.kind == PLACE_CONSTANT ? run->constants[place.number]
                                           : OID_NONE;
-}
-
-/* The order in which the duplicates of a union of graphs are easiest to drop. */
-static enum quad_order
-union_order(const struct quad_oids *pattern, enum doubles_kind *kind)
-{
-    *kind = DOUBLES_SIDE_BY_SIDE;
-    if (pattern->predicate && !pattern->subject) {
-        *kind = DOUBLES_BY_SUBJECT;
-        return ORDER_POCS;
-    }
-    return pattern->object && !pattern->predicate ? ORDER_OSPC : ORDER_SPOC;
 }
 
 /* The pattern for the present input row and graph. False: nothing can match. */
@@ -112,22 +102,10 @@ scan_start(struct scan *scan, bool *match, struct reason *why)
     struct run *run = scan->operator.run;
     const struct scan_spec *spec = &scan->spec;
     struct quad_oids pattern;
-    enum quad_order order = ORDER_COUNT;
+    enum quad_order order;
     *match = scan_pattern(scan, &pattern);
     scan->row = scan->at;
-    enum doubles_kind doubles = DOUBLES_NONE;
-    if (spec->graph.kind != PLACE_SLOT && spec->graphs.kind != GRAPHS_ALL) {
-        doubles = spec->graphs.count > 1 ? DOUBLES_ANYWHERE : DOUBLES_NONE;
-    } else if (spec->graph.kind != PLACE_SLOT && !spec->duplicates) {
-        order = union_order(&pattern, &doubles);
-        if (spec->order != ORDER_COUNT && spec->order != ORDER_POCS) {
-            doubles = DOUBLES_SIDE_BY_SIDE;
-        }
-    }
-    if (spec->order != ORDER_COUNT) {
-        order = spec->order;
-        pattern.predicate = spec->any_predicate ? OID_NONE : pattern.predicate;
-    }
+    enum doubles_kind doubles = scan_order(spec, &pattern, &order);
     if (!*match) {
         return STATUS_OK;
     }
@@ -144,6 +122,9 @@ scan_start(struct scan *scan, bool *match, struct reason *why)
     if (status == STATUS_UNSUPPORTED && order != ORDER_COUNT) {
         doubles = DOUBLES_ANYWHERE;
         status = run->source->scan(run->source->context, &pattern, ORDER_COUNT, &scan->open, why);
+    }
+    if (status == STATUS_OK) {
+        scan_keep_range(run->source, scan->open, &pattern, &scan->range);
     }
     if (doubles >= DOUBLES_BY_SUBJECT && scan->graph == 0) {
         doubles_forget(&scan->doubles);
@@ -563,6 +544,20 @@ scan_last_objects(const struct operator* operator, const struct oid_span * span,
     const struct scan *scan = (const struct scan *)operator;
     return last_objects(run, run->constants[scan->spec.pattern.predicate.number], span, most, from,
                         why);
+}
+
+const struct scan_spec *
+scan_first(const struct operator* operator)
+{
+    const struct scan *scan = (const struct scan *)operator;
+    return operator->kind == & scan_kind && !operator->input->input && !scan->many ? &scan->spec
+                                                                                   : NULL;
+}
+
+void
+scan_set_range(struct operator* operator, const struct scan_range * range)
+{
+    ((struct scan *)operator)->range = *range;
 }
 
 struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,

@@ -225,12 +225,19 @@ plan_group(struct planner *planner, const struct algebra *node, struct operator*
     if (shared) {
         return STATUS_OK;
     }
+    const struct plan_before before = plan_before(planner, *pipeline, known);
+    struct planner outside = inside;
+    const struct algebra *group = node;
     node = plan_count_rows(planner, node);
     if (!node) {
         return plan_too_large(planner);
     }
     plan_weigh(&inside, node);
     TRY(plan_node(&inside, node->left, pipeline, known, NULL));
+    TRY(plan_ranges_group(&outside, group, &before, pipeline, known, &shared));
+    if (shared) {
+        return STATUS_OK;
+    }
     for (size_t i = 0; i < node->key_count; i++) {
         TRY(plan_expression(planner, node->keys[i].expression, known));
     }
@@ -255,9 +262,11 @@ plan_order(struct planner *planner, const struct algebra *node, uint64_t most,
     bool shared;
     inside.batch_rows = BATCH_ROWS;
     inside.first = 0;
+    const struct plan_before before = plan_before(planner, *pipeline, known);
     TRY(plan_share(&inside, node, most, pipeline, known, &shared));
     if (!shared) {
         TRY(plan_node(&inside, node->left, pipeline, known, NULL));
+        TRY(plan_ranges_first(&inside, node, most, &before, pipeline, known, &shared));
     }
     for (size_t i = 0; i < node->order_count; i++) {
         TRY(plan_expression(planner, node->order[i].expression, known));
@@ -419,7 +428,12 @@ plan_slice(struct planner *planner, const struct algebra *node, struct operator*
     if (most < UINT64_MAX && (!inside.first || most < inside.first)) {
         inside.first = most < 1 ? 1 : most;
     }
+    const struct plan_before before = plan_before(planner, *pipeline, known);
+    bool ranged;
     TRY(plan_first(&inside, node->left, most, pipeline, known));
+    if (node->left->kind != ALGEBRA_ORDER) {
+        TRY(plan_ranges_first(&inside, node->left, most, &before, pipeline, known, &ranged));
+    }
     known->unit = false;
     if (known->rows > (double)node->limit) {
         known->rows = (double)node->limit;

@@ -11,7 +11,7 @@
 #ifndef INDEX_QUERY_PLAN_PLAN_H
 #define INDEX_QUERY_PLAN_PLAN_H
 
-#include "index/query/operators/operator.h"
+#include "index/query/operators/ranges.h"
 #include "index/query/plan/share_parts.h"
 
 struct planner {
@@ -167,6 +167,35 @@ enum status plan_tally(struct planner *planner, const struct algebra *group,
 /* Plans a GROUP over all partitions, whose rows are put together from those of each. */
 enum status plan_share_group(struct planner *planner, const struct algebra *node,
                              struct operator** pipeline, struct known *known, bool *shared);
+/* One range's or one partition's own: rows, different values or parts of aggregates; columns: of
+ * its rows. */
+enum status plan_each(struct planner *planner, const struct algebra *node, enum share_form form,
+                      uint64_t most, uint32_t hidden, const uint32_t *columns, size_t count,
+                      struct operator** root, struct known *known);
+/* The planning as it was before what was planned instead of ranges. */
+struct plan_before {
+    struct operator* pipeline;
+    struct known known;
+    size_t width;
+};
+static inline struct plan_before
+plan_before(const struct planner *planner, struct operator* pipeline, const struct known *known)
+{
+    return (struct plan_before){pipeline, *known, planner->run->width};
+}
+/* In place of the pipeline, that of a GROUP's rows, the group over ranges of its scan, if somebody
+ * could help and that pays. */
+enum status plan_ranges_group(struct planner *planner, const struct algebra *node,
+                              const struct plan_before *before, struct operator** pipeline,
+                              struct known *known, bool *done);
+/* The same of the node's first rows; the pipeline is that of an ORDER's rows, or of the node's.
+ * What it gives is still to be sorted and cut. */
+enum status plan_ranges_first(struct planner *planner, const struct algebra *node, uint64_t most,
+                              const struct plan_before *before, struct operator** pipeline,
+                              struct known *known, bool *done);
+/* The pipeline that a helping run evaluates for each range, as the run that is helped does. */
+enum status plan_help(struct run *run, const struct ranges_spec *helped, struct ranges_spec *own,
+                      struct reason *why);
 /* The identifiers of the slot's values that filters let through which wait. */
 struct id_range plan_range(const struct planner *planner, uint32_t slot,
                            const struct pending *pending);

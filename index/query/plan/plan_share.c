@@ -45,8 +45,10 @@ static enum status
 plan_values(struct planner *planner, const struct algebra *node, const uint32_t *columns,
             size_t count, struct operator** root, struct known *known)
 {
-    planner->duplicates = true;
-    TRY(plan_standalone(planner, node->left, root, known));
+    struct planner inside = *planner;
+    inside.duplicates = true;
+    plan_weigh(&inside, node);
+    TRY(plan_standalone(&inside, node->left, root, known));
     return plan_set(planner, distinct_new(planner->run, *root, columns, count, planner->batch_rows),
                     root, known, NULL);
 }
@@ -76,6 +78,16 @@ plan_parts(struct planner *planner, const struct algebra *node, uint32_t hidden,
                     "%zu keys, %zu aggregates", parts->key_count, parts->aggregate_count);
 }
 
+enum status
+plan_each(struct planner *planner, const struct algebra *node, enum share_form form, uint64_t most,
+          uint32_t hidden, const uint32_t *columns, size_t count, struct operator** root,
+          struct known *known)
+{
+    return form == SHARE_ROWS     ? plan_rows(planner, node, most, root, known)
+           : form == SHARE_VALUES ? plan_values(planner, node, columns, count, root, known)
+                                  : plan_parts(planner, node, hidden, root, known);
+}
+
 /* What a partition does, also for explaining it here. columns: of its rows. */
 static enum status
 plan_request(struct planner *planner, const struct algebra *node,
@@ -86,10 +98,8 @@ plan_request(struct planner *planner, const struct algebra *node,
     const bool rows = request->form == SHARE_ROWS;
     const struct algebra *below = rows ? node : node->left;
     planner->duplicates = share_kind_of(query, below) == SHARE_DUPLICATES;
-    return rows ? plan_rows(planner, node, request->most, root, known)
-           : request->form == SHARE_VALUES
-               ? plan_values(planner, node, columns, request->columns, root, known)
-               : plan_parts(planner, node, hidden, root, known);
+    return plan_each(planner, node, request->form, request->most, hidden, columns, request->columns,
+                     root, known);
 }
 
 enum status

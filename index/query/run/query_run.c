@@ -6,6 +6,7 @@
 #include "base/system/clock.h"
 #include "index/query/plan/plan.h"
 #include "index/query/run/describe.h"
+#include "index/query/run/run.h"
 
 enum { PLAN_MAXIMUM = 256 << 20, SEARCH_MOST = 100000 };
 #define MEMORY_DEFAULT ((size_t)1 << 30)
@@ -134,8 +135,7 @@ exists(void *context, const struct expression *expression, const oid *row, bool 
     return STATUS_OK;
 }
 
-/* All but the plan, and the row that is as wide as it. */
-static enum status
+enum status
 run_prepare(struct run *run, struct reason *why)
 {
     const struct query *query = run->query;
@@ -158,7 +158,7 @@ run_open(struct run *run, bool notes, struct operator** root, struct reason *why
     return STATUS_OK;
 }
 
-static void
+void
 run_init(struct run *run, const struct query *query, const struct quad_source *source,
          const struct query_options *options)
 {
@@ -172,13 +172,14 @@ run_init(struct run *run, const struct query *query, const struct quad_source *s
     run->now_ms = options->now_ms ? options->now_ms : clock_wall_ms();
     run->shares = source->share && !query->based && !options->only_graph.length &&
                   query->form != QUERY_CHANGE;
+    run->help = &run_helping;
     run->width = query->slot_count;
     arena_init(&run->arena, PLAN_MAXIMUM);
     dictionary_init(&run->dictionary, source, &run->spill);
     arena_init(&run->evaluation.scratch, 0);
 }
 
-static void
+void
 run_close(struct run *run)
 {
     operators_close(run);

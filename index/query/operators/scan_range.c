@@ -1,0 +1,106 @@
+#include "index/query/operators/scan_range.h"
+
+enum { PLACE_OBJECT = 2, PLACE_GRAPH = 3 };
+
+/* The order in which the duplicates of a union of graphs are easiest to drop. */
+static enum quad_order
+union_order(const struct quad_oids *pattern, enum doubles_kind *kind)
+{
+    *kind = DOUBLES_SIDE_BY_SIDE;
+    if (pattern->predicate && !pattern->subject) {
+        *kind = DOUBLES_BY_SUBJECT;
+        return ORDER_POCS;
+    }
+    return pattern->object && !pattern->predicate ? ORDER_OSPC : ORDER_SPOC;
+}
+
+enum doubles_kind
+scan_order(const struct scan_spec *spec, struct quad_oids *pattern, enum quad_order *order)
+{
+    enum doubles_kind doubles = DOUBLES_NONE;
+    *order = ORDER_COUNT;
+    if (spec->graph.kind != PLACE_SLOT && spec->graphs.kind != GRAPHS_ALL) {
+        doubles = spec->graphs.count > 1 ? DOUBLES_ANYWHERE : DOUBLES_NONE;
+    } else if (spec->graph.kind != PLACE_SLOT && !spec->duplicates) {
+        *order = union_order(pattern, &doubles);
+        if (spec->order != ORDER_COUNT && spec->order != ORDER_POCS) {
+            doubles = DOUBLES_SIDE_BY_SIDE;
+        }
+    }
+    if (spec->order != ORDER_COUNT) {
+        *order = spec->order;
+        pattern->predicate = spec->any_predicate ? OID_NONE : pattern->predicate;
+    }
+    return doubles;
+}
+
+static oid *
+place_in(struct quad_oids *quad, unsigned place)
+{
+    oid *const places[] = {&quad->subject, &quad->predicate, &quad->object, &quad->graph};
+    return places[place];
+}
+
+void
+scan_keep_range(const struct quad_source *source, struct quad_scan *open,
+                const struct quad_oids *pattern, const struct scan_range *range)
+{
+    struct quad_oids quad = *pattern;
+    if (range->from) {
+        *place_in(&quad, range->place) = range->from;
+        source->scan_skip(open, &quad);
+    }
+    if (range->to) {
+        *place_in(&quad, range->place) = range->to;
+        source->scan_until(open, &quad);
+    }
+}
+
+/* Whether doubles of a triple are all of one range. */
+static bool
+keeps_doubles(enum doubles_kind doubles, unsigned place)
+{
+    return doubles == DOUBLES_NONE || (doubles == DOUBLES_SIDE_BY_SIDE && place != PLACE_GRAPH) ||
+           (doubles == DOUBLES_BY_SUBJECT && place == PLACE_OBJECT);
+}
+
+static oid
+constant_of(const struct run *run, struct place place)
+{
+    return place.kind == PLACE_CONSTANT ? run->constants[place.number] : OID_NONE;
+}
+
+enum status
+scan_divide(const struct operator* scan, struct quad_cuts *cuts, uint32_t *slot, struct reason *why)
+{
+    const struct run *run = scan->run;
+    const struct scan_spec *spec = scan_first(scan);
+    const size_t most = cuts->count;
+    cuts->count = 0;
+    if (!spec || !run->source->divide || spec->key != SCAN_KEY_NONE ||
+        (spec->graph.kind != PLACE_SLOT && spec->graphs.kind != GRAPHS_ALL &&
+         spec->graphs.kind != GRAPHS_ONE)) {
+        return STATUS_OK;
+    }
+    const bool one = spec->graph.kind != PLACE_SLOT && spec->graphs.kind == GRAPHS_ONE;
+    const struct place places[] = {spec->pattern.subject, spec->pattern.predicate,
+                                   spec->pattern.object, spec->graph};
+    struct quad_oids pattern = {constant_of(run, places[0]), constant_of(run, places[1]),
+                                constant_of(run, places[2]),
+                                one ? spec->graphs.ids[0] : constant_of(run, places[3])};
+    if (pattern.subject >= OID_LOCAL || pattern.predicate >= OID_LOCAL ||
+        pattern.object >= OID_LOCAL || pattern.graph >= OID_LOCAL) {
+        return STATUS_OK;
+    }
+    enum quad_order order;
+    const enum doubles_kind doubles = scan_order(spec, &pattern, &order);
+    cuts->count = most;
+    const enum status status =
+        run->source->divide(run->source->context, &pattern, order, cuts, why);
+    if (status != STATUS_OK || !keeps_doubles(doubles, cuts->place)) {
+        cuts->count = 0;
+        return status == STATUS_UNSUPPORTED ? STATUS_OK : status;
+    }
+    *slot = places[cuts->place].kind == PLACE_SLOT ? places[cuts->place].number : NUMBER_NONE;
+    return STATUS_OK;
+}
