@@ -10,7 +10,8 @@ queue_OBJECTS += $(addprefix queue/storage/,frontier_engine.o frontier_engine_wo
 PROGRAMS += quadrille-queue
 quadrille-queue_OBJECTS := queue/daemon/queue_main.o
 UNIT_TESTS += tests/unit/queue_daemon/test_daemon_steps tests/unit/queue/test_lane_heads tests/unit/queue/test_frontier tests/unit/queue/test_priority tests/unit/queue/test_queue \
-	tests/unit/queue/test_queue_client tests/unit/queue_daemon/test_queue_daemon tests/unit/queue/test_queue_messages tests/unit/queue/test_queue_parts
+	tests/unit/queue/test_queue_client tests/unit/queue_daemon/test_queue_daemon tests/unit/queue/test_queue_messages tests/unit/queue/test_queue_parts \
+	tests/unit/queue/test_queue_tables
 FUZZERS += fuzz_queue_records fuzz_queue_requests fuzz_run
 test_queue_client_WRAPS := rpc_client_open rpc_client_close rpc_client_post rpc_client_process rpc_client_wait_ms \
 	rpc_client_peer_incarnation rpc_call clock_monotonic_ms
