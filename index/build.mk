@@ -74,7 +74,10 @@ test_turns_WRAPS := clock_monotonic_ms clock_wall_ms
 test_follower_PARTS := tests/unit/index_service/served_partitions.o
 test_follower_WRAPS := stream_next
 test_index_maintenance_WRAPS := environment_checkpoint
-UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/test_tree_calls
+UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/test_index_tables \
+	tests/unit/index_parts/test_tree_calls
+test_index_tables_WRAPS := cursor_write cursor_write_last clock_monotonic_ms partition_reader_open \
+	partition_reader_share partition_reader_close
 test_tree_calls_WRAPS := tree_get tree_position tree_cursor_open tree_cursor_move fence_seek fence_next tree_copy_pages \
 	tree_compact_step
 test_index_parts_PARTS := tests/unit/index_parts/posting_pieces.o tests/unit/index_parts/links_lists.o
