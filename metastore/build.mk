@@ -2,10 +2,13 @@ metastore_OBJECTS := $(addprefix metastore/,archive_keep.o archive_link.o metast
 	metastore_service.o pack.o record.o record_rdf.o record_rdf_emit.o record_rdf_http.o store.o)
 PROGRAMS += quadrille-metastore
 quadrille-metastore_OBJECTS := metastore/metastore_main.o
-UNIT_TESTS += tests/unit/metastore/test_archive_link tests/unit/metastore/test_content tests/unit/metastore/test_metastore \
+UNIT_TESTS += tests/unit/metastore/test_archive_link tests/unit/metastore/test_content tests/unit/metastore/test_metastore tests/unit/metastore/test_metastore_client \
 	tests/unit/metastore/test_metastore_pack tests/unit/metastore/test_metastore_rdf \
 	tests/unit/metastore/test_metastore_record
 FUZZERS += fuzz_metastore
+test_metastore_client_PARTS := tests/unit/metastore/metastore_messages.o tests/unit/metastore/metastore_calls.o
+test_metastore_client_WRAPS := rpc_client_open rpc_client_close rpc_client_descriptor rpc_client_wait_ms \
+	rpc_client_process rpc_client_post rpc_call
 test_metastore_PARTS := tests/unit/metastore/metastore_model.o tests/unit/metastore/metastore_faults.o \
 	tests/unit/metastore/metastore_turns.o tests/unit/metastore/failing_database.o tests/unit/moved_clock.o
 test_metastore_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs flock meta_store_put \

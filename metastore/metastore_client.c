@@ -116,6 +116,8 @@ metastore_client_close(struct metastore_client *client)
     client->closing = true;
     for (size_t i = 0; i < client->count; i++) {
         rpc_client_close(client->rpcs[i]);
+    }
+    for (size_t i = 0; i < client->count; i++) {
         end_waiting(&client->gets[i]);
     }
     free(client->gets);
@@ -398,7 +400,7 @@ gets_send(struct gets *gets)
     struct buf keys;
     struct buf payload;
     size_t count = 0;
-    if (gets->under_way != NULL || gets->waiting == NULL || gets->away) {
+    if (gets->under_way != NULL || gets->waiting == NULL || gets->away || gets->client->closing) {
         return;
     }
     buf_init(&keys, RPC_PAYLOAD_MAXIMUM);
@@ -508,6 +510,7 @@ gets_answered(void *context, enum status status, struct slice payload, const str
     const bool apart = status != STATUS_OK && !gets->client->closing && parts->next_part != NULL;
     if (gets->client->closing) {
         append_parts(&parts, gets->waiting);
+        gets->waiting = NULL;
     }
     while (parts != NULL) {
         struct get_part *part = first_part(&parts);
