@@ -73,6 +73,16 @@ every_conversion(void **state)
                                     "both=h:80 pc=5%\n");
 }
 
+/* What stands behind a conversion is not taken for a part of it. */
+static void
+conversions_without_anything_between(void **state)
+{
+    (void)state;
+    log_open("test", LOG_LEVEL_INFO, false);
+    log_info("event", "a=%s%.*s b=%d%ld%u c=%.*s%s", "no", 2, "xyz", 1, -2L, 3U, 1, "pq", "rs");
+    assert_string_equal(captured(), "level=info program=test event=event a=noxy b=1-23 c=prs\n");
+}
+
 static void
 null_strings_are_empty(void **state)
 {
@@ -139,6 +149,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(pairs_are_quoted_when_needed, capture, uncapture),
         cmocka_unit_test_setup_teardown(every_conversion, capture, uncapture),
+        cmocka_unit_test_setup_teardown(conversions_without_anything_between, capture, uncapture),
         cmocka_unit_test_setup_teardown(null_strings_are_empty, capture, uncapture),
         cmocka_unit_test_setup_teardown(json_lines_parse, capture, uncapture),
         cmocka_unit_test_setup_teardown(long_lines_are_cut_well_formed, capture, uncapture),

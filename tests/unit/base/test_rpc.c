@@ -20,6 +20,7 @@
 #include "base/codec.h"
 #include "base/memory.h"
 #include "base/rpc/rpc.h"
+#include "base/rpc/rpc_socket.h"
 #include "base/system/clock.h"
 #include "tests/unit/base/rpc_servers.h"
 #include "tests/unit/own_address.h"
@@ -622,6 +623,137 @@ only_admitted_keys_are_served(void **state)
     server_stop(server);
 }
 
+/* ---- a look at who is to answer ---- */
+
+static struct {
+    unsigned looks, hopeless_at; /* the look that finds it so */
+} around;
+
+static enum status
+look(void *context, struct reason *why)
+{
+    assert_ptr_equal(context, &around);
+    return ++around.looks == around.hopeless_at
+               ? status_fail(why, STATUS_FULL, "it cannot start: the disk is full")
+               : STATUS_OK;
+}
+
+struct looked {
+    unsigned times;
+    enum status status;
+    char why[64];
+};
+
+static void
+looked_end(void *context, enum status status, struct slice payload, const struct reason *why)
+{
+    struct looked *looked = context;
+    assert_int_equal(payload.length, 0);
+    looked->times++;
+    looked->status = status;
+    snprintf(looked->why, sizeof looked->why, "%.60s", why->text);
+}
+
+/* Nobody answers: when that is hopeless all that was asked ends, and what is asked later begins
+ * anew. */
+static void
+what_is_hopeless_ends(void **state)
+{
+    struct rpc_client *client = client_open(rpc_place.endpoint, NULL);
+    (void)state;
+    rpc_client_look(look, &around);
+    around.looks = 0;
+    rpc_client_process(client);
+    assert_int_equal(around.looks, 0);
+    for (around.hopeless_at = 2; around.hopeless_at < 6; around.hopeless_at += 2) {
+        struct looked looked[3] = {{0}};
+        const uint64_t began = clock_monotonic_ms();
+        for (int i = 0; i < 3; i++) {
+            rpc_client_post(client, VERB_ECHO, SLICE("x"), 0, looked_end, &looked[i]);
+        }
+        rpc_client_process(client);
+        while (looked[2].times == 0) {
+            assert_true(rpc_client_wait_ms(client) >= 0);
+            usleep(1000 * (unsigned)rpc_client_wait_ms(client));
+            rpc_client_process(client);
+        }
+        assert_true(clock_monotonic_ms() - began >= 2 * 500);
+        assert_int_equal(around.looks, around.hopeless_at);
+        assert_int_equal(rpc_client_outstanding(client), 0);
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(looked[i].times, 1);
+            assert_int_equal(looked[i].status, STATUS_FULL);
+            assert_string_equal(looked[i].why, "it cannot start: the disk is full");
+        }
+        rpc_client_process(client); /* nothing waits: nobody is asked */
+        assert_int_equal(rpc_client_wait_ms(client), -1);
+    }
+    rpc_client_look(NULL, NULL);
+    assert_int_equal(rpc_call(client, VERB_ECHO, SLICE("x"), 600, NULL, NULL), STATUS_TIMEOUT);
+    assert_int_equal(around.looks, 4);
+    rpc_client_close(client);
+}
+
+/* ---- what cannot be opened ---- */
+
+static void
+keys_that_are_none_are_refused(void **state)
+{
+    enum { MOST = 256 };
+    char public[RPC_KEY_SIZE], secret[RPC_KEY_SIZE], bad[RPC_KEY_SIZE + 1];
+    const char *admitted[MOST + 1] = {NULL};
+    const char *const endpoints[] = {rpc_place.endpoint, NULL};
+    struct rpc_keys keys = {.own_public = public, .own_secret = secret, .admitted = admitted};
+    struct rpc_server *server;
+    struct reason why = {""};
+    (void)state;
+    assert_int_equal(rpc_keys_make(public, secret, &why), STATUS_OK);
+    for (int i = 0; i < 4; i++) {
+        snprintf(bad, sizeof bad, "%.*s%s", i == 0 ? 39 : 40, public, i == 1 ? "0" : "");
+        bad[20] = i == 2 ? '"' : bad[20]; /* no character of Z85 */
+        admitted[0] = bad;
+        assert_int_equal(rpc_server_open(&server, endpoints, &keys, &why),
+                         i < 3 ? STATUS_MISUSE : STATUS_OK);
+        if (i == 3) {
+            rpc_server_close(server);
+            continue;
+        }
+        assert_null(server);
+        assert_non_null(strstr(why.text, "not a Z85 key of 40 characters: "));
+        assert_non_null(strstr(why.text, bad));
+    }
+    keys.own_public = "short";
+    assert_int_equal(rpc_server_open(&server, endpoints, &keys, &why), STATUS_MISUSE);
+    keys.own_public = public;
+    for (size_t i = 0; i < MOST; i++) {
+        admitted[i] = public;
+    }
+    assert_int_equal(rpc_server_open(&server, endpoints, &keys, &why), STATUS_LIMIT);
+    assert_string_equal(why.text, "more than 256 keys");
+    admitted[MOST - 1] = NULL;
+    assert_int_equal(rpc_server_open(&server, endpoints, &keys, &why), STATUS_OK);
+    rpc_server_close(server);
+}
+
+static void
+names_of_clients_have_a_limit(void **state)
+{
+    char name[RPC_NAME_MAXIMUM + 2];
+    (void)state;
+    memset(name, 'n', sizeof name);
+    for (size_t length = RPC_NAME_MAXIMUM; length <= RPC_NAME_MAXIMUM + 1; length++) {
+        name[length] = '\0';
+        struct rpc_client *client;
+        struct reason why = {""};
+        const struct rpc_client_options options = {.endpoint = rpc_place.endpoint, .name = name};
+        assert_int_equal(rpc_client_open(&client, &options, &why),
+                         length == RPC_NAME_MAXIMUM ? STATUS_OK : STATUS_MISUSE);
+        assert_int_equal(client != NULL, length == RPC_NAME_MAXIMUM);
+        rpc_client_close(client);
+        name[length] = 'n';
+    }
+}
+
 int
 main(void)
 {
@@ -646,6 +778,9 @@ main(void)
         cmocka_unit_test(second_server_is_refused_and_a_stale_socket_replaced),
         cmocka_unit_test(other_machines_need_keys),
         cmocka_unit_test(only_admitted_keys_are_served),
+        cmocka_unit_test(what_is_hopeless_ends),
+        cmocka_unit_test(keys_that_are_none_are_refused),
+        cmocka_unit_test(names_of_clients_have_a_limit),
     };
     return cmocka_run_group_tests(tests, rpc_place_make, rpc_place_remove);
 }

@@ -266,6 +266,64 @@ the_standard_parser_repairs_what_people_write(void **state)
     buf_release(&memory);
 }
 
+/* Bytes that are no UTF-8: each longest beginning of a character is one replacement character. */
+static void
+bytes_of_paths_are_read_as_utf8(void **state)
+{
+    static const struct {
+        const char *bytes, *expected;
+    } rows[] = {
+        {"\xc2\x80", "%C2%80"},
+        {"\xdf\xbf", "%DF%BF"},
+        {"\xc3\xa9", "%C3%A9"},
+        {"\xc1\x81", "%EF%BF%BD%EF%BF%BD"},
+        {"\xc3", "%EF%BF%BD"},
+        {"\xc3"
+         "a",
+         "%EF%BF%BDa"},
+        {"\xe0\xa0\x80", "%E0%A0%80"},
+        {"\xe0\x9f\xbf", "%EF%BF%BD%EF%BF%BD%EF%BF%BD"},
+        {"\xe2", "%EF%BF%BD"},
+        {"\xe2\x82", "%EF%BF%BD"},
+        {"\xe2\x82"
+         "a",
+         "%EF%BF%BDa"},
+        {"\xe2\xc3\xa9", "%EF%BF%BD%C3%A9"},
+        {"\xed\x9f\xbf", "%ED%9F%BF"},
+        {"\xed\xa0\x80", "%EF%BF%BD%EF%BF%BD%EF%BF%BD"},
+        {"\xee\x80\x80", "%EE%80%80"},
+        {"\xef\xbf\xbf", "%EF%BF%BF"},
+        {"\xe1\x80\xc0", "%EF%BF%BD%EF%BF%BD"},
+        {"\xf0\x90\x80\x80", "%F0%90%80%80"},
+        {"\xf0\x8f\xbf\xbf", "%EF%BF%BD%EF%BF%BD%EF%BF%BD%EF%BF%BD"},
+        {"\xf0\x9f\x98", "%EF%BF%BD"},
+        {"\xf0\x9f\x98"
+         "a",
+         "%EF%BF%BDa"},
+        {"\xf4\x8f\xbf\xbf", "%F4%8F%BF%BF"},
+        {"\xf4\x90\x80\x80", "%EF%BF%BD%EF%BF%BD%EF%BF%BD%EF%BF%BD"},
+        {"\xf3\xbf\xbf\xbf", "%F3%BF%BF%BF"},
+        {"\xf5\x80", "%EF%BF%BD%EF%BF%BD"},
+        {"\x80", "%EF%BF%BD"},
+        {"\xbf"
+         "A",
+         "%EF%BF%BDA"},
+        {"\xff", "%EF%BF%BD"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char input[64], expected[64];
+        struct buf memory;
+        struct url url;
+        buf_init(&memory, ROOM);
+        snprintf(input, sizeof input, "http://h/-%s", rows[i].bytes);
+        snprintf(expected, sizeof expected, "/-%s", rows[i].expected);
+        assert_int_equal(url_parse(slice_string(input), NULL, &memory, &url, NULL), STATUS_OK);
+        assert_true(slice_is(url.path, expected));
+        buf_release(&memory);
+    }
+}
+
 int
 main(void)
 {
@@ -281,6 +339,7 @@ main(void)
         cmocka_unit_test(parts_of_keys_are_found),
         cmocka_unit_test(references_keep_the_authority_of_their_base),
         cmocka_unit_test(the_standard_parser_repairs_what_people_write),
+        cmocka_unit_test(bytes_of_paths_are_read_as_utf8),
     };
     return cmocka_run_group_tests_name("url", tests, NULL, NULL) + url_parts_run();
 }

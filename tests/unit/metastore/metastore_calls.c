@@ -335,6 +335,7 @@ test_an_archive_that_is_away_is_not_asked(void **state)
                          STATUS_UNAVAILABLE);
     }
     assert_int_equal(called, 1);
+    assert_int_equal(processed, 4); /* each time whether it lives now */
     assert_int_equal(posted, 1);
     assert_int_equal(posts[0].verb, METASTORE_GET);
     assert_int_equal(posts[0].timeout_ms, 0);

@@ -12,6 +12,7 @@ static char places[NODES]; /* only the addresses count */
 size_t opened, closed, open_fails_at;
 struct post posts[POSTS_MOST];
 size_t posted;
+size_t processed;
 int wait_ms[NODES];
 static struct {
     enum status status;
@@ -91,6 +92,7 @@ void
 __wrap_rpc_client_process(struct rpc_client *client)
 {
     (void)node_of(client);
+    processed++;
 }
 
 void __wrap_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice payload,
@@ -142,7 +144,7 @@ int
 messages_begin(void **state)
 {
     (void)state;
-    opened = closed = posted = reply_count = called = 0;
+    opened = closed = posted = reply_count = called = processed = 0;
     open_fails_at = SIZE_MAX;
     for (size_t i = 0; i < POSTS_MOST; i++) {
         buf_init(&posts[i].payload, TEXT_MAXIMUM);

@@ -23,6 +23,7 @@ extern struct post calls[REPLIES_MOST]; /* the same of rpc_call */
 extern size_t posted, called;
 extern size_t opened, closed; /* clients of single stores */
 extern size_t open_fails_at;  /* the client that cannot be opened; SIZE_MAX: none */
+extern size_t processed;      /* how often rpc_client_process was called */
 extern int wait_ms[NODES];    /* what rpc_client_wait_ms returns */
 
 /* To be run before and after each test. */

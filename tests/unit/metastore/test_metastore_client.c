@@ -346,7 +346,10 @@ test_gets_that_come_meanwhile_travel_together(void **state)
     get(client, &b, "ub1 ub2 ub3");
     get(client, &c, "uc1 uc2");
     get(client, &none, "");
+    metastore_process(client);
+    assert_int_equal(processed, 1);
     assert_int_equal(posted, 1);
+    assert_int_equal(b.times + c.times + none.times, 0);
     answer_records(0, 1, "A");
     is_ended(&a, STATUS_OK, "A");
     is_asked(2, "ub1 ub2 ub3 uc1 uc2");
