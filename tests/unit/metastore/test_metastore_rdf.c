@@ -12,6 +12,7 @@
 #include "metastore/record_rdf.h"
 #include "rdf/core/writer.h"
 #include "rdf/turtle/turtle.h"
+#include "tests/unit/metastore/descriptions.h"
 
 static struct meta_update update;
 static struct buf record, turtle;
@@ -66,6 +67,21 @@ assert_has(const char *part)
     if (strstr(turtle.data, part) == NULL) {
         fail_msg("missing: %s\nin: %s", part, turtle.data);
     }
+}
+
+static void
+assert_is(const char *const *parts)
+{
+    const char *at = turtle.data;
+    for (size_t i = 0; parts[i] != NULL; i++) {
+        at += i > 0 && *at == '\n';
+        const size_t length = strlen(parts[i]);
+        if (strncmp(at, parts[i], length) != 0) {
+            fail_msg("not: %s\nbut: %s", parts[i], at);
+        }
+        at += length;
+    }
+    assert_string_equal(at, "");
 }
 
 static void
@@ -140,6 +156,7 @@ test_document(void **state)
     assert_has("void:triples 7");
     assert_has("dcterms:title \"quadrille-index\"");
     assert_has("meta:attempt \"2026-11-20T00:00:00Z fetch ok\"");
+    assert_is(expected_document);
 }
 
 static void
@@ -156,6 +173,30 @@ test_host(void **state)
     assert_has("meta:errorsInARow 3");
     assert_has("meta:robots ");
     assert_has("dcterms:valid \"2026-11-21T02:34:52.000Z\"^^xsd:dateTime");
+    assert_is(expected_host);
+}
+
+/* Of very many header lines the first are told. */
+static void
+test_many_headers(void **state)
+{
+    enum { LINES = 600, TOLD = 511 };
+    struct buf lines;
+    unsigned told = 0;
+    (void)state;
+    buf_init(&lines, 1 << 16);
+    (void)buf_append_string(&lines, "HTTP/1.1 200 OK\r\n");
+    for (unsigned i = 1; i <= LINES; i++) {
+        (void)buf_printf(&lines, "X-%u: 1\r\n", i);
+    }
+    meta_set_text(&update, META_RESPONSE_HEADERS, buf_slice(&lines));
+    write_turtle("uhttp://a.example/");
+    for (const char *at = turtle.data; (at = strstr(at, "http:fieldName")) != NULL; at++) {
+        told++;
+    }
+    assert_int_equal(told, TOLD);
+    assert_has("\"X-511\"");
+    buf_release(&lines);
 }
 
 static enum status
@@ -207,8 +248,8 @@ test_keys_that_are_no_iri(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_empty_record), TEST(test_document),
-                                       TEST(test_host), TEST(test_hostile_values),
-                                       TEST(test_keys_that_are_no_iri)};
+    const struct CMUnitTest tests[] = {TEST(test_empty_record),   TEST(test_document),
+                                       TEST(test_host),           TEST(test_many_headers),
+                                       TEST(test_hostile_values), TEST(test_keys_that_are_no_iri)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
