@@ -208,7 +208,7 @@ decode_zstd(struct slice bytes, const struct sink *sink, struct reason *why)
         buf_commit(sink->out, out.pos);
         if (ZSTD_isError(hint)) {
             status = damaged("zstd", why);
-        } else if (in.pos == in.size && out.pos < room) {
+        } else if (in.pos == in.size && (hint == 0 || out.pos < room)) {
             status = hint == 0 ? STATUS_OK : damaged("zstd", why);
         }
     }

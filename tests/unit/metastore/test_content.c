@@ -319,6 +319,44 @@ damaged_jobs_hinder_no_other(void **state)
     assert_in_range(world.messages, 2, 16);
 }
 
+/* Records that have all but one of file, offset and length in common: the one that is wanted is
+ * given, behind any of the others. */
+static void
+records_that_are_alike_are_told_apart(void **state)
+{
+    enum { ALIKE = 8 };
+    (void)state;
+    content_read_ahead(world.content, conversion_of);
+    for (unsigned wanted = 0; wanted < ALIKE; wanted++) {
+        make_jobs(0);
+        for (unsigned i = 0; i < ALIKE; i++) {
+            const unsigned bits = i ^ wanted ^ (ALIKE - 1); /* the wanted one is the last */
+            char *name = world.files[1 + i];
+            snprintf(name, NAME_BYTES, "b%c.warc.gz", bits & 1 ? '1' : '2');
+            const struct document document = {.conversion = {.node = SLICE("b"),
+                                                             .file = slice_string(name),
+                                                             .offset = bits & 2 ? 1000 : 2000,
+                                                             .length = bits & 4 ? 50 : 70}};
+            buf_reset(&world.data[1 + i]);
+            document_encode(&world.data[1 + i], &document);
+            world.jobs[1 + i].data = buf_slice(&world.data[1 + i]);
+        }
+        struct warc_record record;
+        struct reason why = {""};
+        assert_int_equal(read_next(&record, &why), STATUS_OK); /* and those behind it, ahead */
+        assert_int_equal(world.messages, 1);
+        world.next = ALIKE;
+        assert_int_equal(read_next(&record, &why), STATUS_OK);
+        assert_int_equal(world.messages, 1);
+        assert_int_equal(record.body.length, wanted & 4 ? 50 : 70);
+        for (size_t at = 0; at < record.body.length; at++) {
+            const size_t offset = (wanted & 2 ? 1000 : 2000) + at;
+            assert_int_equal(record.body.at[at],
+                             (char)((wanted & 1 ? '1' : '2') + (char)(offset % 251)));
+        }
+    }
+}
+
 int
 main(void)
 {
@@ -326,6 +364,7 @@ main(void)
         cmocka_unit_test(records_come_one_by_one_unless_told),
         cmocka_unit_test(records_of_waiting_jobs_come_together),
         cmocka_unit_test(damaged_jobs_hinder_no_other),
+        cmocka_unit_test(records_that_are_alike_are_told_apart),
         cmocka_unit_test(a_lost_record_hinders_no_other),
     };
     return cmocka_run_group_tests(tests, start, end);

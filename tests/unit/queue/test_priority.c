@@ -1,4 +1,5 @@
 /* Where fetching pays: patterns, ranks, budgets, and what the queue makes of them. */
+#include "base/codec.h"
 #include "tests/unit/queue/queue_fixture.h"
 
 #include <math.h>
@@ -135,6 +136,14 @@ test_estimates(void **state)
         assert_true(estimates_read(copy, key, row->value));
         assert_false(estimates_read(copy, key, slice_of(row->value.at, row->value.length - 1)));
         key.length--;
+        assert_false(estimates_read(copy, key, row->value));
+        uint8_t other[5];
+        memcpy(other, row->key, sizeof other);
+        codec_write_u32(other + 1, COUNT / ESTIMATES_ROW); /* behind the last row */
+        key = slice_of((const char *)other, sizeof other);
+        assert_false(estimates_read(copy, key, row->value));
+        codec_write_u32(other + 1, 0);
+        other[0] = 'u'; /* another table's */
         assert_false(estimates_read(copy, key, row->value));
     }
     for (uint64_t i = 1; i <= MUCH; i++) {

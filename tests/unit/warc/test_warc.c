@@ -387,6 +387,120 @@ every_coding_is_undone(void **state)
                  "one two three");
 }
 
+static const char brotli_text[] =
+    "\x0b\x06\x80\x6f\x6e\x65\x20\x74\x77\x6f\x20\x74\x68\x72\x65\x65\x03";
+
+/* Decodes into a buffer of that maximum; the result's length must be right. */
+static enum status
+decode_into(const char *coding, struct slice packed, uint32_t ratio, size_t maximum, size_t length)
+{
+    struct buf out;
+    struct reason why = {""};
+    buf_init(&out, maximum);
+    const enum status status = warc_decode(slice_string(coding), packed, ratio, &out, &why);
+    assert_int_equal(out.length, length);
+    assert_int_equal(why.text[0] != '\0', status != STATUS_OK);
+    buf_release(&out);
+    return status;
+}
+
+static struct slice
+pack(const char *coding, struct slice text, char *packed)
+{
+    if (strcmp(coding, "zstd") == 0) {
+        return slice_of(packed, ZSTD_compress(packed, PACKED_SIZE, text.at, text.length, 1));
+    }
+    return pack_zlib(text, strcmp(coding, "gzip") == 0 ? 31 : 15, packed);
+}
+
+/* What is shorter than the room is decoded, what is longer is cut; an end that is lacking is told.
+ */
+static void
+each_coding_has_its_limits(void **state)
+{
+    static const char *const codings[] = {"gzip", "deflate", "zstd", "br", "identity"};
+    const struct slice text = SLICE("one two three");
+    (void)state;
+    for (size_t i = 0; i < sizeof codings / sizeof codings[0]; i++) {
+        char packed[PACKED_SIZE];
+        const struct slice whole = i == 3   ? slice_of(brotli_text, sizeof brotli_text - 1)
+                                   : i == 4 ? text
+                                            : pack(codings[i], text, packed);
+        assert_int_equal(decode_into(codings[i], whole, 0, text.length + 1, text.length),
+                         STATUS_OK);
+        assert_int_equal(
+            decode_into(codings[i], whole, 0, text.length - 1, i == 4 ? 0 : text.length - 1),
+            STATUS_LIMIT);
+        for (size_t length = 4; length < whole.length && i < 4; length++) {
+            struct buf out;
+            buf_init(&out, 1000);
+            assert_int_equal(
+                warc_decode(slice_string(codings[i]), slice_of(whole.at, length), 0, &out, NULL),
+                STATUS_CORRUPT);
+            buf_release(&out);
+        }
+    }
+}
+
+/* The text ends where a piece of what is decoded does, or beside it. */
+static void
+texts_of_whole_pieces(void **state)
+{
+    static const char *const codings[] = {"gzip", "deflate", "zstd"};
+    enum { DECODED_PIECE = 64 << 10 };
+    char *zeros = memory_zero(2 * DECODED_PIECE + 1, 1);
+    char packed[PACKED_SIZE];
+    (void)state;
+    for (size_t i = 0; i < sizeof codings / sizeof codings[0]; i++) {
+        for (size_t pieces = 1; pieces <= 2; pieces++) {
+            for (size_t less = 0; less <= 2; less++) {
+                const size_t length = pieces * DECODED_PIECE + 1 - less;
+                const struct slice whole = pack(codings[i], slice_of(zeros, length), packed);
+                assert_int_equal(decode_into(codings[i], whole, 0, 1 << 20, length), STATUS_OK);
+            }
+        }
+    }
+    free(zeros);
+}
+
+/* A body may be so many times as long as what was sent, or a MiB in any case. */
+static void
+ratios_have_limits(void **state)
+{
+    static const char *const codings[] = {"gzip", "deflate", "zstd"};
+    enum { MIB = 1 << 20 };
+    char *zeros = memory_zero(4, MIB);
+    char packed[PACKED_SIZE];
+    (void)state;
+    for (size_t i = 0; i < sizeof codings / sizeof codings[0]; i++) {
+        struct slice whole = pack(codings[i], slice_of(zeros, MIB - 1), packed);
+        assert_int_equal(decode_into(codings[i], whole, 1, 8 * MIB, MIB - 1), STATUS_OK);
+        whole = pack(codings[i], slice_of(zeros, MIB + 1), packed);
+        assert_int_equal(decode_into(codings[i], whole, 1, 8 * MIB, MIB), STATUS_LIMIT);
+        whole = pack(codings[i], slice_of(zeros, 4 * MIB), packed);
+        const uint32_t least = (uint32_t)(4 * MIB / whole.length) + 1;
+        assert_int_equal(decode_into(codings[i], whole, least, 8 * MIB, 4 * MIB), STATUS_OK);
+        assert_int_equal(
+            decode_into(codings[i], whole, least - 1, 8 * MIB, (least - 1) * whole.length),
+            STATUS_LIMIT);
+        assert_int_equal(decode_into(codings[i], whole, UINT32_MAX, 4 * MIB + 1, 4 * MIB),
+                         STATUS_OK);
+    }
+    free(zeros);
+}
+
+static void
+codings_may_be_four(void **state)
+{
+    (void)state;
+    check_coding(" , identity,identity ,,Identity, identity,", SLICE("a"), "a");
+    assert_int_equal(
+        decode_into("identity,identity,identity,identity,identity", SLICE("a"), 0, 10, 0),
+        STATUS_UNSUPPORTED);
+    assert_int_equal(decode_into("identity, sdch", SLICE("a"), 0, 10, 0), STATUS_UNSUPPORTED);
+    assert_int_equal(decode_into("sdch", SLICE(""), 0, 10, 0), STATUS_UNSUPPORTED);
+}
+
 static void
 damage_keeps_what_was_decoded(void **state)
 {
@@ -718,6 +832,10 @@ main(void)
         cmocka_unit_test_teardown(full_disk_leaves_whole_records, empty_directory),
         cmocka_unit_test_teardown(full_disk_loses_nothing_that_gathered, empty_directory),
         cmocka_unit_test(every_coding_is_undone),
+        cmocka_unit_test(each_coding_has_its_limits),
+        cmocka_unit_test(texts_of_whole_pieces),
+        cmocka_unit_test(ratios_have_limits),
+        cmocka_unit_test(codings_may_be_four),
         cmocka_unit_test(damage_keeps_what_was_decoded),
         cmocka_unit_test_teardown(a_bomb_stops_at_the_ratio, empty_directory),
         cmocka_unit_test_teardown(wrong_places_are_errors, empty_directory),
