@@ -394,6 +394,9 @@ command_import(int argc, char **argv)
     if (status == STATUS_OK) {
         status = cli_check_files(operands, n, &why);
     }
+    for (int i = 0; i < n && status == STATUS_OK && import.format == NULL; i++) {
+        status = import_look(operands[i], &why);
+    }
     if (status == STATUS_OK) {
         status = cli_make_directory(import.common.directory, &why);
     }

@@ -109,11 +109,13 @@ int
 command_inspect(int argc, char **argv)
 {
     struct inspect_flags inspecting = {.format = "text"};
+    bool json = false;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(inspecting.common),
         {"format", 'f', FLAG_STRING, "FORMAT", &inspecting.format,
          "text, json, html, svg (the graph as a picture), or the graph as ttl, nt, nq, rdf, "
          "jsonld; content: what html has within its frame (text)."},
+        {"json", 'j', FLAG_SWITCH, NULL, &json, "The same as --format json."},
         {"uri", 0, FLAG_STRING, "URI", &inspecting.uri,
          "The document's URI, when it is read from a file."},
         {"content-type", 0, FLAG_STRING, "TYPE", &inspecting.content_type,
@@ -149,6 +151,7 @@ command_inspect(int argc, char **argv)
     enum status status = program_parse_one(&program, argc, argv,
                                            "one FILE or URL is needed; see --help", &operand, &why);
     if (status == STATUS_OK) {
+        inspecting.format = json ? "json" : inspecting.format;
         status = run(&inspecting, operand, &why);
     }
     return cli_end(&program, status, &why);

@@ -286,6 +286,24 @@ open_plain(struct reading *reading)
     }
 }
 
+/* The name of a member, or of the file where it is no archive. NULL: what is no file. */
+static const char *
+member_name(struct archive *archive, struct archive_entry *entry, const char *path)
+{
+    const char *name = archive_entry_pathname(entry);
+    if (archive_format(archive) == ARCHIVE_FORMAT_RAW || name == NULL) {
+        return path;
+    }
+    return archive_entry_filetype(entry) == AE_IFREG ? name : NULL;
+}
+
+static enum status
+no_syntax(const char *path, struct reason *why)
+{
+    return status_fail(why, STATUS_MISUSE,
+                       "%s: its name tells no RDF syntax; say --format turtle or the like", path);
+}
+
 static enum status
 read_members(struct reading *reading, struct reason *why)
 {
@@ -304,13 +322,11 @@ read_members(struct reading *reading, struct reason *why)
             status = archive_failed(reading, why);
             break;
         }
-        const char *name = archive_entry_pathname(entry);
-        if (archive_format(reading->archive) != ARCHIVE_FORMAT_RAW && name != NULL) {
-            snprintf(reading->member, sizeof reading->member, "%s", name);
-            if (archive_entry_filetype(entry) != AE_IFREG) {
-                continue;
-            }
+        const char *name = member_name(reading->archive, entry, path);
+        if (name == NULL) {
+            continue;
         }
+        snprintf(reading->member, sizeof reading->member, "%s", name);
         open_plain(reading);
         status = read_member(reading, piece, why);
     }
@@ -319,9 +335,7 @@ read_members(struct reading *reading, struct reason *why)
     }
     free(piece);
     if (status == STATUS_OK && reading->members == 0) {
-        status =
-            status_fail(why, STATUS_MISUSE,
-                        "%s: its name tells no RDF syntax; say --format turtle or the like", path);
+        status = no_syntax(path, why);
     }
     return status;
 }
@@ -362,6 +376,18 @@ open_standard(struct archive *archive, char *piece)
     return archive_read_open(archive, piece, NULL, read_standard, NULL);
 }
 
+static struct archive *
+archive_new(void)
+{
+    struct archive *archive = archive_read_new();
+    archive_read_support_filter_all(archive);
+    archive_read_support_format_raw(archive);
+    archive_read_support_format_tar(archive);
+    archive_read_support_format_zip(archive);
+    archive_read_support_format_empty(archive);
+    return archive;
+}
+
 enum status
 import_read(const struct import_source *source, const struct quad_sink *sink, uint64_t *problems,
             struct reason *why)
@@ -369,14 +395,9 @@ import_read(const struct import_source *source, const struct quad_sink *sink, ui
     struct reading reading = {.source = source,
                               .sinks = source->threads > 1 ? source->sinks : sink,
                               .threads = source->threads > 1 ? source->threads : 1,
-                              .archive = archive_read_new(),
+                              .archive = archive_new(),
                               .plain = -1};
     snprintf(reading.member, sizeof reading.member, "%s", source->path);
-    archive_read_support_filter_all(reading.archive);
-    archive_read_support_format_raw(reading.archive);
-    archive_read_support_format_tar(reading.archive);
-    archive_read_support_format_zip(reading.archive);
-    archive_read_support_format_empty(reading.archive);
     char *piece = malloc(PIECE_BYTES);
     if (piece == NULL) {
         archive_read_free(reading.archive);
@@ -393,4 +414,25 @@ import_read(const struct import_source *source, const struct quad_sink *sink, ui
         *problems += reading.problems;
     }
     return status;
+}
+
+enum status
+import_look(const char *path, struct reason *why)
+{
+    struct stat about;
+    if (stat(path, &about) != 0 || !S_ISREG(about.st_mode)) {
+        return STATUS_OK;
+    }
+    struct archive_entry *entry;
+    struct archive *archive = archive_new();
+    int code = archive_read_open_filename(archive, path, PIECE_BYTES);
+    bool found = false;
+    while (code >= ARCHIVE_WARN && code != ARCHIVE_EOF && !found) {
+        code = archive_read_next_header(archive, &entry);
+        const char *name =
+            code >= ARCHIVE_WARN && code != ARCHIVE_EOF ? member_name(archive, entry, path) : NULL;
+        found = name != NULL && rdf_format_of_file(slice_string(name)) != RDF_FORMAT_NONE;
+    }
+    archive_read_free(archive);
+    return code == ARCHIVE_EOF && !found ? no_syntax(path, why) : STATUS_OK;
 }

@@ -23,6 +23,10 @@ struct import_source {
  * counts what was skipped; the first ones are printed on stderr. */
 enum status import_read(const struct import_source *source, const struct quad_sink *sink,
                         uint64_t *problems, struct reason *why);
+/* Before anything is made for them: whether a file, or a member of it, has a name that tells its
+ * syntax (MISUSE if not). Anything but a regular file, and what cannot be read, is left to
+ * import_read. */
+enum status import_look(const char *path, struct reason *why);
 /* "file:///..." of a path. */
 void import_file_uri(const char *path, struct buf *uri);
 

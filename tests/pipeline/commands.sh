@@ -34,6 +34,7 @@ refused 100 'is it search?' quadrille serch
 refused 100 'is it --format?' quadrille query --dir "$dir" --fromat json 'ASK {}'
 refused 100 'is it web.listen?' quadrille status --dir "$dir" --set web.listne=1
 refused 111 no-such-file quadrille import --dir "$work/never" "$work/no-such-file"
+refused 100 'tells no RDF syntax' quadrille import --dir "$work/never" "$root/Makefile"
 mkdir "$work/foreign"
 echo theirs >"$work/foreign/file"
 for name in down status verify compact queue scope datasets changes dump retain 'replay --transform=html' \
@@ -179,6 +180,12 @@ lines=$(quadrille dump --dir "$dir" | wc -l)
 quadrille status --dir "$dir" --json | python3 -m json.tool >/dev/null || fail "status --json"
 quadrille query --dir "$dir" --json 'SELECT * { ?s ?p ?o } LIMIT 3' |
     python3 -m json.tool >/dev/null || fail "query --json"
+quadrille inspect --json "$site/1.html" | python3 -m json.tool >/dev/null || fail "inspect --json"
+for name in $(quadrille --help | sed -nE '/^Commands/,/^Flags/s/^  ([a-z]+) .*/\1/p'); do
+    quadrille "$name" --help >"$work/out"
+    ! grep -oiE 'json[-a-z]*' "$work/out" | grep -qix json || grep -q -- --json "$work/out" ||
+        fail "$name has JSON, and no --json"
+done
 quadrille prefixes --json | python3 -m json.tool >/dev/null || fail "prefixes --json"
 quadrille changes --dir "$dir" --json >"$work/changes" || fail "changes --json"
 head -n 1 "$work/changes" | python3 -m json.tool >/dev/null || fail "changes --json is none"
