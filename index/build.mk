@@ -54,6 +54,7 @@ test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon
 	clock_monotonic_ms
 test_index_service_PARTS := tests/unit/index_service/lookup_checks.o
 test_index_service_WRAPS := cursor_write cursor_write_last
+test_index_staging_WRAPS := poll
 test_index_rows_PARTS := tests/unit/index/row_blocks.o
 test_stream_reader_WRAPS := stream_pass_on rpc_client_post clock_monotonic_ms poll
 test_federation_counts_WRAPS := stream_start stream_take stream_close rpc_client_post
