@@ -327,7 +327,12 @@ command_changes(int argc, char **argv)
         status = status_fail(&why, STATUS_MISUSE, "--last stands alone");
     }
     if (status == STATUS_OK) {
-        status = cli_open(&cli, &common, &why);
+        status = cli_open_reading(&cli, &common, &why);
+    }
+    if (status == STATUS_OK && follow && cli.reading) {
+        status = status_fail(&why, STATUS_MISUSE,
+                             "%s may only be read: there is nothing to be followed in a copy of it",
+                             common.directory);
     }
     if (status == STATUS_OK) {
         status = cli_serve(&cli, "index", &why);

@@ -174,9 +174,10 @@ static enum status
 tell_or_execute(const struct asked *asked, const char *host, struct reason *why)
 {
     struct cli cli = {0};
-    enum status status = cli_open(&cli, &asked->common, why);
+    const bool executes = asked->execute != NULL;
+    enum status status = (executes ? cli_open : cli_open_reading)(&cli, &asked->common, why);
     if (status == STATUS_OK) {
-        status = asked->execute != NULL
+        status = executes
                      ? dataset_execute(&cli, slice_string(asked->execute), asked->withdraw, why)
                      : tell_all(&cli, host, why);
     }

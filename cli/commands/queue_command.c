@@ -221,7 +221,8 @@ command_queue(int argc, char **argv)
         status = status_fail(&why, STATUS_MISUSE, "--most is 1 to 1000000");
     }
     if (status == STATUS_OK) {
-        status = cli_open(&cli, &common, &why);
+        const bool writes = n > 0 && strcmp(operands[0], "kick") == 0;
+        status = (writes ? cli_open : cli_open_reading)(&cli, &common, &why);
     }
     if (status == STATUS_OK) {
         status = cli_serve(&cli, "queue", &why);

@@ -1,4 +1,5 @@
 /* quadrille scope: which URIs may be crawled, also while running. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,12 +7,13 @@
 #include "cli/shared/cli.h"
 #include "crawl/scope.h"
 
-static void
-show(const struct cli *cli)
+static enum status
+show(const struct cli *cli, struct reason *why)
 {
     struct buf path;
     FILE *file;
     char line[4096];
+    enum status status = STATUS_OK;
     puts("# configuration");
     for (const struct opt *o = scope_options; o->name != NULL; o++) {
         bool changed;
@@ -29,8 +31,11 @@ show(const struct cli *cli)
             fputs(line, stdout);
         }
         fclose(file);
+    } else if (errno != ENOENT) {
+        status = status_fail_errno(why, "cannot read %s", path.data);
     }
     buf_release(&path);
+    return status;
 }
 
 static enum status
@@ -73,8 +78,7 @@ static enum status
 run(const struct cli *cli, char **operands, int n, int64_t depth, struct reason *why)
 {
     if (n == 0 || (n == 1 && strcmp(operands[0], "show") == 0)) {
-        show(cli);
-        return STATUS_OK;
+        return show(cli, why);
     }
     if (strcmp(operands[0], "check") == 0 && n > 1) {
         return check(cli, operands + 1, n - 1, depth, why);
@@ -116,7 +120,8 @@ command_scope(int argc, char **argv)
     int n;
     enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
     if (status == STATUS_OK) {
-        status = cli_open(&cli, &common, &why);
+        const bool writes = n > 0 && strcmp(operands[0], "set") == 0;
+        status = (writes ? cli_open : cli_open_reading)(&cli, &common, &why);
     }
     if (status == STATUS_OK) {
         status = run(&cli, operands, n, depth, &why);

@@ -18,7 +18,8 @@
 
 struct serving {
     struct cli cli;
-    int lock; /* of the name "web": a crawl's own service waits until this one ends */
+    const char *directory; /* as it was asked for; it may be served by a copy */
+    int lock;              /* of the name "web": a crawl's own service waits until this one ends */
     pid_t web;
     int ready; /* a newline comes from here when it listens */
 };
@@ -91,7 +92,7 @@ web_ended(struct serving *serving, struct reason *why)
     }
     if (WIFEXITED(how)) {
         return status_fail(why, WEXITSTATUS(how) == EXIT_MISUSE ? STATUS_MISUSE : STATUS_SYSTEM,
-                           "the web service of %s does not run", serving->cli.directory);
+                           "the web service of %s does not run", serving->directory);
     }
     return status_fail(why, STATUS_SYSTEM, "quadrille-web was ended by signal %d", WTERMSIG(how));
 }
@@ -148,6 +149,26 @@ leave(int number)
     _exit(EXIT_DONE);
 }
 
+/* Has the place of the web service, and what is behind it. A directory that may only be read is
+ * served by a copy, which nobody else has. */
+static enum status
+take_directory(struct serving *serving, struct reason *why)
+{
+    static const char parts[] = "queue,metastore,index";
+    struct cli *cli = &serving->cli;
+    if (cli->reading) {
+        TRY(cli_serve(cli, parts, why));
+    }
+    serving->lock = run_lock_open(cli->directory, "web.lock");
+    if (serving->lock < 0 || !run_lock_try(serving->lock, LOCK_EX)) {
+        return status_fail(why, STATUS_DENIED,
+                           "another quadrille has the web service of %s in hand; its log is "
+                           "%s/log/web.log",
+                           cli->directory, cli->directory);
+    }
+    return cli_serve(cli, parts, why);
+}
+
 static enum status
 run(struct serving *serving, const sigset_t *signals, struct reason *why)
 {
@@ -163,16 +184,9 @@ run(struct serving *serving, const sigset_t *signals, struct reason *why)
         printf("%s is served already: %s\n", cli->directory, url);
         return STATUS_OK;
     }
-    serving->lock = run_lock_open(cli->directory, "web.lock");
-    if (serving->lock < 0 || !run_lock_try(serving->lock, LOCK_EX)) {
-        return status_fail(why, STATUS_DENIED,
-                           "another quadrille has the web service of %s in hand; its log is "
-                           "%s/log/web.log",
-                           cli->directory, cli->directory);
-    }
     (void)signal(SIGINT, leave);
     (void)signal(SIGTERM, leave);
-    TRY(cli_serve(cli, "queue,metastore,index", why));
+    TRY(take_directory(serving, why));
     TRY(wait_for_index(cli, why));
     sigprocmask(SIG_BLOCK, signals, NULL);
     TRY(start_web(serving, why));
@@ -181,7 +195,7 @@ run(struct serving *serving, const sigset_t *signals, struct reason *why)
     }
     TRY(web_address_read(cli->directory, url, why));
     printf("%s serves %s: search at %ssearch, queries at %ssparql; Ctrl-C ends it\n", url,
-           cli->directory, url, url);
+           serving->directory, url, url);
     fflush(stdout);
     return wait_for_end(serving, signals, why);
 }
@@ -201,7 +215,9 @@ command_serve(int argc, char **argv)
             "store and queue, and the web service in front of them; prints its address, and ends "
             "all of them on Ctrl-C or SIGTERM. Nothing is fetched. Where a crawl or `quadrille up` "
             "serves DIR already, it prints that address and returns. Of a cluster (--dir ROOT) it "
-            "runs the web service only, for all shares, on any machine.\n\n"
+            "runs the web service only, for all shares, on any machine. A directory that may only "
+            "be "
+            "read is served as it is now, by a private copy.\n\n"
             "The address is web.listen (127.0.0.1:8033). When something else listens there, the "
             "exit status is 111; --set web.listen=127.0.0.1:0 takes a free port.",
         .examples = "quadrille serve --dir DIR\n"
@@ -216,9 +232,10 @@ command_serve(int argc, char **argv)
     sigaddset(&signals, SIGCHLD);
     enum status status = cli_parse(&program, argc, argv, &why);
     if (status == STATUS_OK) {
-        status = cli_open(&serving.cli, &common, &why);
+        status = cli_open_reading(&serving.cli, &common, &why);
     }
     if (status == STATUS_OK) {
+        serving.directory = common.directory;
         status = run(&serving, &signals, &why);
     }
     stop_web(&serving);

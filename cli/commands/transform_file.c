@@ -71,7 +71,7 @@ take_transformation(const struct file_flags *flags, const char *path,
     }
     enum status status = cli_document_key(flags->uri, &material->uri, why);
     if (status == STATUS_OK) {
-        status = cli_open(&cli, &flags->common, why);
+        status = cli_open_reading(&cli, &flags->common, why);
         if (status == STATUS_OK) {
             status = cli_archived(&cli, buf_slice(&material->uri), &material->bytes,
                                   &material->content, &material->content_type, why);
@@ -270,7 +270,7 @@ transform_one(const struct file_flags *flags, const char *path, struct reason *w
     material_init(&material, FILE_MAXIMUM);
     enum status status = take_transformation(flags, path, &material, why);
     if (status == STATUS_OK && archive) {
-        status = cli_open(&cli, &flags->common, why);
+        status = cli_open_reading(&cli, &flags->common, why);
     }
     if (status == STATUS_OK) {
         status = transform_transformation(flags, options, archive ? &cli : NULL, &material, why);

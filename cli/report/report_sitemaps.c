@@ -662,7 +662,7 @@ report_sitemaps(int argc, char **argv)
     buf_init(&reporter.record, RECORD_BYTES);
     enum status status = program_parse(&program, argc, argv, &operands, &n, &why);
     if (status == STATUS_OK) {
-        status = cli_open(&cli, &options.common, &why);
+        status = cli_open_reading(&cli, &options.common, &why);
     }
     if (status == STATUS_OK) {
         status = run(&reporter, &cli, operands, n, &why);

@@ -141,6 +141,7 @@ serve(const struct cli *cli, const char *only, pid_t parent, int staying)
     if (status != STATUS_OK && status != STATUS_CANCELLED) {
         fprintf(stderr, "quadrille: %s\n", why.text);
     }
+    reading_copy_remove(cli->copy); /* of a command that was killed nobody else does */
     _exit(status_exit_code(status));
 }
 

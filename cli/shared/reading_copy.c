@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/fs.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 
 #include "base/memory.h"
 
-enum { TRIES = 5, PAUSE_US = 300000, DEPTH = 16, PIECE = 1 << 30 };
+enum { TRIES = 5, PAUSE_US = 300000, DEPTH = 16, PIECE = 64 << 20 };
 
 bool
 reading_copy_needed(const char *directory)
@@ -54,6 +55,25 @@ note_state(struct walk *walk, const struct stat *info)
     }
 }
 
+static void
+ending_signals(sigset_t *set)
+{
+    (void)sigemptyset(set);
+    (void)sigaddset(set, SIGINT);
+    (void)sigaddset(set, SIGTERM);
+    (void)sigaddset(set, SIGHUP);
+}
+
+/* Whether somebody would end the command, which waits until what was copied is removed. */
+static bool
+is_to_end(void)
+{
+    sigset_t pending;
+    (void)sigpending(&pending);
+    return sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+           sigismember(&pending, SIGHUP) == 1;
+}
+
 static bool
 copy_bytes(int from, int to)
 {
@@ -61,7 +81,7 @@ copy_bytes(int from, int to)
         return true;
     }
     ssize_t n;
-    while ((n = copy_file_range(from, NULL, to, NULL, PIECE, 0)) > 0) {
+    while ((n = is_to_end() ? 0 : copy_file_range(from, NULL, to, NULL, PIECE, 0)) > 0) {
     }
     if (n == 0) {
         return true;
@@ -70,7 +90,7 @@ copy_bytes(int from, int to)
     if (errno != EXDEV && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) {
         return false;
     }
-    while ((n = read(from, bytes, sizeof bytes)) > 0) {
+    while ((n = is_to_end() ? 0 : read(from, bytes, sizeof bytes)) > 0) {
         if (write(to, bytes, (size_t)n) != n) {
             return false;
         }
@@ -209,7 +229,8 @@ walk_parts(struct walk *walk, const char *parts, struct reason *why)
     }
     for (int i = 0; i < count; i++) {
         const char *folder = entries[i]->d_name;
-        if (status == STATUS_OK && is_wanted(parts, folder) && !is_closed_queue(walk, folder)) {
+        if (status == STATUS_OK && is_wanted(parts, folder) &&
+            (strcmp(parts, folder) == 0 || !is_closed_queue(walk, folder))) {
             status = walk_folder(walk, folder, 0, why);
         }
         free(entries[i]);
@@ -245,6 +266,9 @@ copy_once(const char *directory, const char *parts, const char *copy, struct rea
     TRY(walk_parts(&before, parts, why));
     TRY(check_room(copy, before.bytes, why));
     TRY(walk_parts(&taken, parts, why));
+    if (is_to_end()) {
+        return status_fail(why, STATUS_CANCELLED, "ended while %s was copied", directory);
+    }
     TRY(walk_parts(&after, parts, why));
     if (before.state != after.state || before.state != taken.state) {
         return status_fail(why, STATUS_AGAIN,
@@ -283,6 +307,7 @@ reading_copy_make(const char *directory, const char *parts, char **copy, struct 
 {
     const char *folder = getenv("TMPDIR");
     char path[PATH_MAX], nodes[PATH_MAX];
+    sigset_t ending, before;
     enum status status = STATUS_AGAIN;
     *copy = NULL;
     TRY(join(nodes, directory, "cluster.conf", why));
@@ -291,6 +316,8 @@ reading_copy_make(const char *directory, const char *parts, char **copy, struct 
                            "%s may only be read and is a node of a cluster: ask a node of it",
                            directory);
     }
+    ending_signals(&ending);
+    (void)sigprocmask(SIG_BLOCK, &ending, &before);
     for (int i = 0; i < TRIES && status == STATUS_AGAIN; i++) {
         TRY(join(path, folder != NULL && folder[0] == '/' ? folder : "/tmp", "quadrille-XXXXXX",
                  why));
@@ -307,5 +334,6 @@ reading_copy_make(const char *directory, const char *parts, char **copy, struct 
             usleep(PAUSE_US);
         }
     }
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
     return status == STATUS_AGAIN ? STATUS_DENIED : status;
 }

@@ -13,7 +13,8 @@
 bool reading_copy_needed(const char *directory);
 
 /* parts: as of cli_serve. *copy: the new folder, to be removed. Archived files are not copied.
- * DENIED: a file may not be read, or somebody wrote all the while; FULL: no room. */
+ * DENIED: a file may not be read, or somebody wrote all the while; FULL: no room; CANCELLED: a
+ * signal came that ends programs, which is delivered when the copy is removed. */
 enum status reading_copy_make(const char *directory, const char *parts, char **copy,
                               struct reason *why);
 /* With everything in it; frees the name. NULL is allowed. */

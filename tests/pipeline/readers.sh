@@ -90,7 +90,31 @@ reads() { # how to run a command
     "$@" quadrille explain --dir "$dir" http://one.example/ >"$work/out" 2>&1 || fail "$*: explain URI: $(cat "$work/out")"
     "$@" quadrille status --dir "$dir" >"$work/out" 2>&1 || fail "$*: status: $(cat "$work/out")"
     "$@" quadrille report --dir "$dir" one.example >"$work/out" 2>&1 || fail "$*: report: $(cat "$work/out")"
-    local code=0
+    local command
+    for command in changes 'changes --start' "changes --last http://one.example/" datasets \
+        'identity http://one.example/' 'inspect --archived http://one.example/' 'transform --uri http://one.example/' \
+        'detect --uri http://one.example/' 'validate http://one.example/' 'transforms list'; do
+        read -ra words <<<"$command"
+        "$@" quadrille "${words[0]}" --dir "$dir" "${words[@]:1}" >"$work/out" 2>&1 || fail "$*: $command: $(cat "$work/out")"
+    done
+    refused 100 'may only be read' "$@" quadrille changes --dir "$dir" --follow
+    if [[ $1 == setpriv ]]; then # the queue and the scope are their owner's alone
+        refused 111 'cannot read' "$@" quadrille queue --dir "$dir" buried
+        refused 111 'cannot read' "$@" quadrille scope --dir "$dir" show
+    else
+        "$@" quadrille queue --dir "$dir" buried >"$work/out" 2>&1 || fail "$*: queue: $(cat "$work/out")"
+        "$@" quadrille scope --dir "$dir" show >"$work/out" 2>&1 || fail "$*: scope: $(cat "$work/out")"
+    fi
+    "$@" quadrille serve --dir "$dir" --set web.listen=127.0.0.1:0 >"$work/served" 2>&1 &
+    local served=$!
+    for i in $(seq "$patience"); do grep -q ' serves ' "$work/served" && break; sleep 0.05; done
+    curl -sf "$(sed -nE 's/^(http[^ ]*) serves .*/\1/p' "$work/served")search?q=Second&format=txt" >"$work/out" && grep -q one.example "$work/out" ||
+        fail "$*: serve: $(cat "$work/served")"
+    kill -KILL "$served"
+    wait "$served" 2>/dev/null || true
+    for i in $(seq "$patience"); do [[ -z $(ls "$work/tmp") ]] && break; sleep 0.05; done
+    [[ -z $(ls "$work/tmp") ]] || fail "$*: a command that was killed has left its copy"
+    code=0
     "$@" quadrille update --dir "$dir" 'CLEAR ALL' >"$work/out" 2>&1 || code=$?
     [[ $code -eq 100 ]] && grep -q 'may only be read' "$work/out" || fail "$*: update: exit $code, $(cat "$work/out")"
     [[ -z $(ls "$work/tmp") ]] || fail "$*: copies are left behind"
