@@ -178,7 +178,8 @@ restore_lane(struct broker *broker, uint64_t lane, struct reason *why)
     return status;
 }
 
-/* A job that its worker says it holds, though we know of no lease: we were restarted. */
+/* A job that its worker says it holds, though we know of no lease: we were restarted. Not so one
+ * that ended in this round, whose end the worker tells in another message. */
 static enum status
 renew_one(struct broker *broker, uint32_t worker, const struct job_key *key, uint16_t attempt,
           bool *renewed, struct reason *why)
@@ -187,6 +188,10 @@ renew_one(struct broker *broker, uint32_t worker, const struct job_key *key, uin
     struct job job;
     *renewed = at != (uint32_t)LEASE_NONE && leases_at(broker->leases, at)->worker == worker;
     if (at != (uint32_t)LEASE_NONE) {
+        return STATUS_OK;
+    }
+    if (attempt == TOUCH_ENDING || broker_touched(broker, key->id)) {
+        *renewed = true;
         return STATUS_OK;
     }
     const enum status status = broker_record(broker, key, &job, why);

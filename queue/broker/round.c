@@ -182,7 +182,6 @@ commit(struct broker *broker, uint64_t now, struct reason *why)
         broker->later_due_ms = 0;
     }
     broker->effect_count = 0;
-    map_clear(&broker->touched);
     store_batch_reset(&broker->batch);
     return status;
 }
@@ -284,6 +283,7 @@ finish_round(struct broker *broker, bool committed, struct reason *why)
     }
     broker->pending_count = broker->pending_bytes = 0;
     broker->incoming_count = broker->ending_count = 0;
+    map_clear(&broker->touched);
     return status;
 }
 

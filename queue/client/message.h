@@ -29,7 +29,8 @@ enum {
     MESSAGE_KICK_MOST = 10000,   /* per request; the client asks again */
     MESSAGE_HOSTS_MOST = 1000    /* the same */
 };
-enum { COMPLETION_NO_ATTEMPT = 1, TOUCH_ANNOUNCE = 1, HOSTS_ASIDE = 1 };
+/* TOUCH_ENDING: the attempt that TOUCH says of a job whose completion is under way. */
+enum { COMPLETION_NO_ATTEMPT = 1, TOUCH_ANNOUNCE = 1, TOUCH_ENDING = 0, HOSTS_ASIDE = 1 };
 
 /* "new": u8 stage, record. */
 void message_put_new(struct buf *out, const struct job *job);

@@ -28,6 +28,7 @@ struct held {
     struct job_key key;
     uint16_t attempt;
     bool used;
+    bool ending; /* its completion is under way */
     uint32_t next_free;
 };
 
@@ -100,6 +101,9 @@ touched(void *context, enum status status, struct slice payload, const struct re
     }
 }
 
+/* Of a job whose completion is under way the queue may have heard already, and given it to nobody:
+ * its lease is renewed while there is one, and no new one made. A daemon that was restarted hears
+ * of it as of any other, so that it does not hand it out before the completion comes again. */
 static void
 touch(struct queue_client *client, bool announce)
 {
@@ -111,7 +115,9 @@ touch(struct queue_client *client, bool announce)
     for (uint32_t i = 0; i < client->held_used && count < TOUCH_MOST; i++) {
         if (client->held[i].used) {
             job_key_encode(&client->payload, &client->held[i].key);
-            codec_put_varint(&client->payload, client->held[i].attempt);
+            codec_put_varint(&client->payload, client->held[i].ending && !announce
+                                                   ? TOUCH_ENDING
+                                                   : client->held[i].attempt);
             count++;
         }
     }
@@ -120,7 +126,7 @@ touch(struct queue_client *client, bool announce)
     rpc_client_post(client->rpc, QUEUE_TOUCH, buf_slice(&client->payload), 0, touched, client);
 }
 
-/* Called before anything of a reply is looked at. */
+/* Called before a reply brings jobs, and when those that it ends are held no more. */
 static void
 notice_restart(struct queue_client *client)
 {
@@ -369,15 +375,28 @@ struct completing {
     uint64_t ids[];
 };
 
+/* It may be held again by now: the queue gave it back to us before this answer came. */
+static void
+ended(struct queue_client *client, uint64_t id, bool accepted)
+{
+    const uint32_t at = map_get(&client->by_id, id);
+    if (at != (uint32_t)MAP_NONE && client->held[at].ending) {
+        client->held[at].ending = false;
+        if (accepted) {
+            drop(client, id);
+        }
+    }
+}
+
 static void
 completed(void *context, enum status status, struct slice payload, const struct reason *why)
 {
     struct completing *completing = context;
     (void)payload;
-    notice_restart(completing->client);
-    for (size_t i = 0; status == STATUS_OK && i < completing->count; i++) {
-        drop(completing->client, completing->ids[i]);
+    for (size_t i = 0; i < completing->count; i++) {
+        ended(completing->client, completing->ids[i], status == STATUS_OK);
     }
+    notice_restart(completing->client);
     completing->done(completing->context, status, why);
     free(completing);
 }
@@ -402,6 +421,9 @@ queue_complete(struct queue_client *client, const struct completion *completions
         const uint32_t at = map_get(&client->by_id, completions[i].key.id);
         message_put_completion(&client->payload, &completions[i],
                                at == (uint32_t)MAP_NONE ? 0 : client->held[at].attempt);
+        if (at != (uint32_t)MAP_NONE) {
+            client->held[at].ending = true;
+        }
         completing->ids[i] = completions[i].key.id;
     }
     rpc_client_post(client->rpc, QUEUE_COMPLETE, buf_slice(&client->payload), 0, completed,

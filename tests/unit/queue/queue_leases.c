@@ -166,6 +166,27 @@ test_company_of_suspects(void **state)
     assert_int_equal(reserve(bench, "v", 1, STAGE_DETECT, 40), 1);
 }
 
+/* What a worker says it holds and has given back meanwhile goes out at once: nobody holds it. */
+static void
+test_given_back_is_held_by_nobody(void **state)
+{
+    struct bench *bench = *state;
+    put_uri(bench, STAGE_DETECT, URI, 0);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_DETECT, 1), 1);
+    struct job job = bench->jobs[0];
+    const struct completion back = {
+        .key = job.key, .verdict = VERDICT_RELEASE, .no_attempt = true, .reason = SLICE("later")};
+    submit_complete(bench, "w", 1, &back, job.attempt); /* both in one round */
+    touch(bench, "w", 1, &job, 1);
+    assert_int_equal(stats(bench).stages[STAGE_DETECT].leased, 0);
+    assert_int_equal(reserve(bench, "v", 1, STAGE_DETECT, 1), 1);
+    complete(bench, "v", 1, &back, job.attempt);
+    job.attempt = TOUCH_ENDING; /* the answer to its completion is under way */
+    touch(bench, "w", 1, &job, 1);
+    assert_int_equal(stats(bench).stages[STAGE_DETECT].leased, 0);
+    assert_int_equal(reserve(bench, "v", 1, STAGE_DETECT, 1), 1);
+}
+
 static void
 test_restart_waits_for_announcements(void **state)
 {
@@ -220,6 +241,7 @@ queue_leases_run(void)
         BENCH_CASE(test_stalled_worker_loses_its_jobs),
         BENCH_CASE(test_culprit_is_found),
         BENCH_CASE(test_company_of_suspects),
+        BENCH_CASE(test_given_back_is_held_by_nobody),
         BENCH_CASE(test_restart_waits_for_announcements),
         BENCH_CASE(test_restart_without_announcement),
         BENCH_CASE(test_reserve_from_before_the_restart_is_answered_empty),

@@ -335,6 +335,55 @@ what_has_ended_is_not_held(void **state)
     assert_int_equal(codec_get_varint(&reader), 102);
 }
 
+/* The first job's attempt in a TOUCH; ids are attempts where nothing ends. */
+static uint64_t
+touched_attempt(size_t post)
+{
+    struct job_key key;
+    assert_true(posted > post);
+    assert_int_equal(posts[post].verb, QUEUE_TOUCH);
+    struct codec_reader reader = codec_reader_of(buf_slice(&posts[post].payload));
+    (void)codec_get_u8(&reader);
+    (void)codec_get_varint(&reader);
+    assert_true(job_key_decode(&reader, &key));
+    return codec_get_varint(&reader);
+}
+
+static void
+what_is_ending_is_held_while_there_is_a_lease(void **state)
+{
+    const struct completion one = {.key = {.stage = STAGE_DETECT, .id = 1},
+                                   .verdict = VERDICT_RELEASE};
+    (void)state;
+    reserve(1, 1);
+    queue_complete(client, &one, 1, on_completed, NULL);
+    now_ms += LEASE_MS;
+    queue_client_process(client);
+    assert_int_equal(touched_attempt(2), TOUCH_ENDING);
+    answer(2, SLICE("\0"));
+    reserve(1, 1); /* it was given back to us before the answer to its completion came */
+    answer(1, (struct slice){0});
+    assert_int_equal(told, STATUS_OK);
+    now_ms += LEASE_MS;
+    queue_client_process(client);
+    assert_int_equal(touched_attempt(4), 1);
+}
+
+static void
+a_new_daemon_is_not_told_of_what_it_has_ended(void **state)
+{
+    const struct completion one = {.key = {.stage = STAGE_DETECT, .id = 1},
+                                   .verdict = VERDICT_RELEASE};
+    (void)state;
+    incarnation = 7;
+    queue_client_process(client);
+    reserve(1, 2);
+    queue_complete(client, &one, 1, on_completed, NULL);
+    incarnation = 8;
+    answer(2, (struct slice){0});
+    assert_touch(3, true, 2, 1);
+}
+
 static void
 a_daemon_that_was_started_again_is_told_what_is_held(void **state)
 {
@@ -596,6 +645,10 @@ main(void)
         cmocka_unit_test_setup_teardown(what_is_held_is_renewed_at_a_third_of_the_lease, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_has_ended_is_not_held, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_ending_is_held_while_there_is_a_lease, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_new_daemon_is_not_told_of_what_it_has_ended, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_daemon_that_was_started_again_is_told_what_is_held,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(malformed_answers_hold_nothing, set_up, tear_down),
