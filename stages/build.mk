@@ -88,7 +88,7 @@ test_transform_stage_WRAPS := $(work_WRAPS) fork_server_start document_workers_o
 	resources_close resource_set_new resource_set_free resource_set_gather resource_set_missing resource_set_unknown \
 	resource_set_old resource_set_give_up resource_set_list resource_set_names warc_write_conversion warc_sync
 test_request_turn_PARTS := $(addprefix stages/fetch/task/,host_line.o host_rest.o request_turn.o slow_hosts.o)
-test_request_turn_WRAPS := stage_release stage_set_lane_rest stage_set_aside stage_timer clock_monotonic_ms \
+test_request_turn_WRAPS := fetch_http_body_bytes stage_release stage_set_lane_rest stage_set_aside stage_timer clock_monotonic_ms \
 	fetch_http_at_limit fetch_http_start fetch_http_silent_ms fetch_http_give_up
 test_visit_PARTS := $(addprefix stages/fetch/,task/queue_shares.o task/visit.o visit_begin.o)
 test_visit_WRAPS := clock_wall_ms stage_release stage_timer stage_put_meta stage_set_lane_share stage_metastore \

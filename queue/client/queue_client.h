@@ -41,7 +41,8 @@ enum host_word {
     HOST_ANSWERED = 1, /* it answered for a document, with any status */
     HOST_FAILED = 2,   /* it failed, after any answer that is told with this */
     HOST_SILENT = 4,   /* with HOST_FAILED: nobody answered at all, which may be our own fault */
-    HOST_RULES = 8     /* it had answered for its robots.txt before that */
+    HOST_RULES = 8,    /* it had answered for its robots.txt before that */
+    HOST_FORBIDS = 16  /* with HOST_FAILED: an answer for robots.txt lets nothing be fetched */
 };
 /* Returns the version of the scope that was in force when jobs were last reserved; 0 when there was
  * none. */

@@ -31,6 +31,17 @@ is_doubted(const struct trouble *trouble, const struct trouble_rules *rules,
            failure->now_ms < trouble->since_ms + rules->outage_patience_ms;
 }
 
+/* Who answers that nothing may be fetched is there, and means it: half as many answers are enough.
+ */
+static bool
+is_enough(const struct trouble *trouble, const struct trouble_rules *rules,
+          const struct trouble_failure *failure)
+{
+    const uint32_t least = failure->forbids ? (rules->failures + 1) / 2 : rules->failures;
+    const uint64_t patience_ms = failure->answered_before ? rules->patience_ms : 0;
+    return trouble->failures >= least && failure->now_ms >= trouble->since_ms + patience_ms;
+}
+
 void
 trouble_fail(struct trouble *trouble, const struct trouble_rules *rules,
              const struct trouble_failure *failure)
@@ -40,15 +51,12 @@ trouble_fail(struct trouble *trouble, const struct trouble_rules *rules,
         return;
     }
     const bool probed = trouble->flags & TROUBLE_ASIDE;
-    const uint64_t patience_ms = failure->answered_before ? rules->patience_ms : 0;
     trouble->since_ms = trouble->failures == 0 ? now_ms : trouble->since_ms;
     trouble->failures += trouble->failures < UINT32_MAX;
     trouble->last_ms = now_ms;
     trouble->rest_ms = now_ms + failure->rest_ms;
     trouble->flags = failure->silent ? TROUBLE_SILENT : 0;
-    const bool enough =
-        trouble->failures >= rules->failures && now_ms >= trouble->since_ms + patience_ms;
-    if (!probed && !enough) {
+    if (!probed && !is_enough(trouble, rules, failure)) {
         trouble->next_ms = trouble->rest_ms;
         return;
     }

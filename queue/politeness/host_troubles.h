@@ -40,6 +40,7 @@ struct trouble {
 struct trouble_failure {
     uint64_t now_ms, rest_ms; /* how long the host rests by itself */
     bool silent;              /* nobody answered */
+    bool forbids;             /* it answered that nothing may be fetched */
     bool answered_before;     /* the host, at any time */
     uint64_t network_ms;      /* when anybody answered last; 0: never */
     uint32_t silent_hosts;    /* FAILING, others */

@@ -255,6 +255,7 @@ fetch_close(void *context)
     hosts_free(fetch->hosts);
     trap_budget_free(fetch->queries);
     paces_free(fetch->paces);
+    fetch_slow_close(fetch);
     host_delays_free(fetch->host_delays);
     for (size_t i = 0; i < fetch->watched_count; i++) {
         free(fetch->watched[i]);

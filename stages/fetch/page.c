@@ -283,6 +283,9 @@ cut(struct task *task, const struct fetch_result *result)
     const bool enough = result->flowing && attempt >= ATTEMPTS_FLOWING;
     task->counts_as = OUTCOME_FAILED_SILENCE;
     if (attempt < task->fetch->attempts && !enough) {
+        if (result->flowing) {
+            task_note_flow(task, result);
+        }
         task_retry(task, 0, result->problem);
         return;
     }

@@ -245,7 +245,8 @@ unreachable(struct task *task, uint16_t status, bool silent, const char *problem
 {
     char reason[HOST_REASON_SIZE];
     snprintf(reason, sizeof reason, "robots.txt: %.200s", problem);
-    task->host_words = (uint8_t)(HOST_FAILED | (silent ? HOST_SILENT : 0));
+    task->host_words =
+        (uint8_t)(HOST_FAILED | (silent ? HOST_SILENT : 0) | (status >= 400 ? HOST_FORBIDS : 0));
     task->cause = arena_copy(&task->job->arena, slice_string(reason));
     if (!slice_equal(url_origin(buf_slice(&task->robots_url)), task->origin)) {
         task_learn_trouble(task, reason);

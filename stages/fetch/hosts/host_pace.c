@@ -88,6 +88,13 @@ void
 pace_heard(struct pace *pace, bool answer)
 {
     pace->failures = answer ? 0 : pace->failures + (pace->failures < UINT32_MAX);
+    pace->answered |= answer;
+}
+
+bool
+pace_blames_document(const struct pace *pace, unsigned attempt)
+{
+    return pace->answered && attempt > 1 && pace->failures < attempt - 1;
 }
 
 uint64_t

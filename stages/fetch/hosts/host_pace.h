@@ -20,6 +20,7 @@ struct pace {
     uint32_t response_ms; /* smoothed; 0: none was measured */
     uint32_t troubles;    /* in a row */
     uint32_t failures;    /* requests in a row that were not answered at all */
+    bool answered;        /* a request, since the process began */
 };
 
 struct pace_rules {
@@ -44,6 +45,9 @@ void pace_troubled(struct pace *pace, const struct pace_rules *rules, uint64_t r
                    uint64_t now_ms);
 /* Notes the end of a request: whether an answer came, with any status. */
 void pace_heard(struct pace *pace, bool answer);
+/* Whether a document is at fault, and not its host, when a request for it fails at this attempt:
+ * one of its attempts failed before the host answered others. */
+bool pace_blames_document(const struct pace *pace, unsigned attempt);
 /* Returns the rest from now until the next request. */
 uint64_t pace_rest_ms(const struct pace *pace, const struct pace_rules *rules, uint64_t now_ms);
 /* Returns how much of the rest comes from trouble, for people and for the record; 0 when there is

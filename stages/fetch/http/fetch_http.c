@@ -427,6 +427,12 @@ fetch_http_give_up(struct fetch_http *http, struct transfer *transfer, const cha
     give_back(http, transfer);
 }
 
+uint64_t
+fetch_http_body_bytes(const struct transfer *transfer)
+{
+    return transfer->body.length;
+}
+
 /* ---- the loop ---- */
 
 static void

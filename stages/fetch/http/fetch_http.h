@@ -137,5 +137,7 @@ struct transfer *fetch_http_start(struct fetch_http *http, const struct fetch_re
 uint64_t fetch_http_silent_ms(const struct transfer *transfer);
 /* Ends as FETCH_FAILED, or cut; calls back from inside. */
 void fetch_http_give_up(struct fetch_http *http, struct transfer *transfer, const char *problem);
+/* How much of its body has come. */
+uint64_t fetch_http_body_bytes(const struct transfer *transfer);
 
 #endif

@@ -48,7 +48,7 @@ const struct opt fetch_options[] = {
      "How often a document is tried that a server or the network fails to deliver. The queue "
      "buries it after two more, which a process that dies of it has begun."},
     {"fetch.retry", OPT_DURATION, "10", 0, 86400, NULL,
-     "Time before the second attempt; doubled before each further one."},
+     "Time from the start of the first attempt to the second; doubled for each further one."},
     {"fetch.retry_maximum", OPT_DURATION, "1h", 0, 0, NULL,
      "Longest time before an attempt, also when Retry-After asks for more."},
     {"fetch.robots", OPT_BOOL, "yes", 0, 0, NULL,

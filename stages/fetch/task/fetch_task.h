@@ -24,6 +24,7 @@
 #ifndef STAGES_FETCH_TASK_FETCH_TASK_H
 #define STAGES_FETCH_TASK_FETCH_TASK_H
 
+#include "base/map.h"
 #include "crawl/recrawl.h"
 #include "crawl/scope.h"
 #include "crawl/traps.h"
@@ -48,6 +49,8 @@ struct slow {
     uint64_t patience_ms;      /* fetch.patience */
     size_t places, aside;      /* fetch_slow_places, and how many are taken */
     bool looking;              /* a look at them is due */
+    uint64_t whole_ms;         /* fetch.timeout */
+    struct map flows; /* URIs of bodies that flowed until then -> bytes that had come; a few */
 };
 
 struct fetch {
@@ -282,6 +285,10 @@ void task_note_end(struct task *task, const struct fetch_result *result);
 
 /* slow_hosts.c */
 void fetch_slow_open(struct fetch *fetch, const struct opt_set *options);
+void fetch_slow_close(struct fetch *fetch);
+/* The body flowed until fetch.timeout and had not ended: another attempt is given up sooner when
+ * no more comes of it in the same time. */
+void task_note_flow(const struct task *task, const struct fetch_result *result);
 /* The task's request is sent, and has ended. */
 void task_begin_request(struct task *task);
 void task_end_request(struct task *task, const struct fetch_result *result);
@@ -293,6 +300,8 @@ uint64_t task_patience_ms(const struct task *task);
 uint32_t task_host_failures(const struct task *task);
 /* Returns whether it was in trouble when last asked. */
 bool task_is_troubled(const struct task *task);
+/* A request for the task's page ends so: whether the page is at fault, and its host is not. */
+bool task_is_at_fault(const struct task *task, const struct fetch_result *result);
 /* A request to the task's own origin has ended; rules: it was for robots.txt. */
 void task_learn_pace(struct task *task, const struct fetch_result *result, bool rules);
 /* The host's robots.txt lies on another host, where it could not be had: this one rests as if it

@@ -126,6 +126,16 @@ task_pace_ms(const struct task *task)
     return rest_ms;
 }
 
+bool
+task_is_at_fault(const struct task *task, const struct fetch_result *result)
+{
+    const bool failed = (result->end == FETCH_FAILED && !result->unsent) ||
+                        result->end == FETCH_CUT_CONNECTION || result->end == FETCH_CUT_TIME;
+    return failed && task->download == NULL &&
+           pace_blames_document(paces_find(task->fetch->paces, origin_number(task)),
+                                task->job->job.attempt);
+}
+
 uint32_t
 task_host_failures(const struct task *task)
 {

@@ -77,6 +77,25 @@ task_ask(struct task *task, const struct fetch_request *request)
     take_turn(task);
 }
 
+/* What the end of a request to the task's own host tells of it. */
+static void
+note_host(struct task *task, const struct fetch_result *result)
+{
+    const bool rules = asks_for_rules(task);
+    const bool page_fails = !rules && task_is_at_fault(task, result);
+    if (result->end == FETCH_FAILED && !page_fails) {
+        task->host_words |= (uint8_t)(HOST_FAILED | (result->silent ? HOST_SILENT : 0));
+        task->cause = arena_copy(&task->job->arena, slice_string(result->problem));
+    } else if (result->end != FETCH_FAILED && result->end != FETCH_REFUSED_ADDRESS &&
+               result->end != FETCH_NO_MEMORY) {
+        task->host_words = rules ? HOST_RULES : HOST_ANSWERED;
+    }
+    /* A dump's time is no measure of its host. */
+    if (!page_fails && (task->download == NULL || result->status < 200 || result->status >= 300)) {
+        task_learn_pace(task, result, rules);
+    }
+}
+
 void
 task_note_end(struct task *task, const struct fetch_result *result)
 {
@@ -95,15 +114,8 @@ task_note_end(struct task *task, const struct fetch_result *result)
         return;
     }
     task->has_asked = true;
-    if (own && result->end == FETCH_FAILED) {
-        task->host_words |= (uint8_t)(HOST_FAILED | (result->silent ? HOST_SILENT : 0));
-        task->cause = arena_copy(&task->job->arena, slice_string(result->problem));
-    } else if (own && result->end != FETCH_REFUSED_ADDRESS && result->end != FETCH_NO_MEMORY) {
-        task->host_words = asks_for_rules(task) ? HOST_RULES : HOST_ANSWERED;
-    }
-    /* A dump's time is no measure of its host. */
-    if (own && (task->download == NULL || result->status < 200 || result->status >= 300)) {
-        task_learn_pace(task, result, asks_for_rules(task));
+    if (own) {
+        note_host(task, result);
     }
     const uint64_t delay_ms =
         own ? task_delay_ms(task) : fetch_delay_of_other_ms(task->fetch, origin);

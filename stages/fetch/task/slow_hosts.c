@@ -3,7 +3,8 @@
  * The requests under way stand in a list in order of their start, so a look at them ends at the
  * first that is not old enough. Two things are done for old ones: they give their place of
  * fetch.window to others, up to half as many, and when no byte of an answer has come
- * they are given up sooner or later, by what is known of their host. */
+ * they are given up sooner or later, by what is known of their host. A body that once flowed until
+ * the time was over is given up when it flows no faster this time: it cannot end, either. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -21,6 +22,9 @@ enum {
     LINE_MS = 1000, /* others of the host wait here no longer */
     LOOK_LEAST_MS = 25,
     LOOK_MOST_MS = 1000,
+    FLOWS_MOST = 4096,
+    FLOW_PARTS = 4, /* of the whole time, after which a body's flow is compared; of its bytes, as
+                       many as it may be faster */
     PROBLEM_SIZE = 80
 };
 
@@ -32,8 +36,42 @@ fetch_slow_open(struct fetch *fetch, const struct opt_set *options)
     if (fetch->slow.patience_ms > whole_ms) {
         fetch->slow.patience_ms = whole_ms;
     }
+    fetch->slow.whole_ms = whole_ms;
     fetch->slow.places = fetch_slow_places(options);
+    map_init(&fetch->slow.flows);
     fetch->slow.usual_ms = USUAL_FIRST_MS * SMOOTHING;
+}
+
+void
+fetch_slow_close(struct fetch *fetch)
+{
+    map_release(&fetch->slow.flows);
+}
+
+void
+task_note_flow(const struct task *task, const struct fetch_result *result)
+{
+    struct map *flows = &task->fetch->slow.flows;
+    if (flows->count >= FLOWS_MOST) { /* what is forgotten has the whole time once more */
+        map_clear(flows);
+    }
+    map_set(flows, digest_local(task->job->job.uri),
+            result->body.length < INT32_MAX ? (uint32_t)result->body.length : INT32_MAX);
+}
+
+static bool
+flows_no_faster(const struct task *task, uint64_t now_ms)
+{
+    const struct slow *slow = &task->fetch->slow;
+    const uint64_t took_ms = now_ms - task->asked.since_ms;
+    if (task->job->job.attempt < 2 || took_ms < slow->whole_ms / FLOW_PARTS ||
+        slow->flows.count == 0) {
+        return false;
+    }
+    const uint32_t before = map_get(&slow->flows, digest_local(task->job->job.uri));
+    const uint64_t bytes = fetch_http_body_bytes(task->asked.transfer);
+    return before != (uint32_t)MAP_NONE && bytes > 0 &&
+           bytes * slow->whole_ms * FLOW_PARTS <= before * took_ms * (FLOW_PARTS + 1);
 }
 
 /* A request that is older is slow. */
@@ -59,11 +97,10 @@ look_again(struct fetch *fetch)
 }
 
 static void
-give_up(struct task *task, uint64_t patience_ms)
+give_up(struct task *task, const char *what, uint64_t ms)
 {
     char problem[PROBLEM_SIZE];
-    snprintf(problem, sizeof problem, "no answer came within %llu ms",
-             (unsigned long long)patience_ms);
+    snprintf(problem, sizeof problem, "%s %llu ms", what, (unsigned long long)ms);
     fetch_http_give_up(task->fetch->http, task->asked.transfer, problem);
 }
 
@@ -90,7 +127,10 @@ check_requests(void *context)
         const uint64_t silent_ms = fetch_http_silent_ms(task->asked.transfer);
         const uint64_t patience_ms = silent_ms == 0 ? 0 : task_patience_ms(task);
         if (silent_ms > 0 && silent_ms >= patience_ms) {
-            give_up(task, patience_ms); /* the task ends: it may be no more */
+            give_up(task, "no answer came within", patience_ms); /* the task may be no more */
+        } else if (flows_no_faster(task, now_ms)) {
+            give_up(task, "its body flows as slowly as before, when it did not end within",
+                    slow->whole_ms);
         }
     }
     if (slow->first != NULL && !slow->looking) {

@@ -144,6 +144,13 @@ task_bury(struct task *task, const char *reason)
     task_free(task);
 }
 
+/* From the start of the last request to now: what was waited for it counts as waited. */
+static uint64_t
+request_age_ms(const struct task *task)
+{
+    return task->asked.since_ms > 0 ? clock_monotonic_ms() - task->asked.since_ms : 0;
+}
+
 void
 task_retry(struct task *task, uint64_t least_delay_ms, const char *reason)
 {
@@ -155,6 +162,8 @@ task_retry(struct task *task, uint64_t least_delay_ms, const char *reason)
         return;
     }
     uint64_t delay_ms = fetch->retry_ms << (attempt < 20 ? (attempt > 0 ? attempt - 1 : 0) : 20);
+    const uint64_t age_ms = request_age_ms(task);
+    delay_ms = delay_ms > age_ms ? delay_ms - age_ms : 0;
     delay_ms = delay_ms > least_delay_ms ? delay_ms : least_delay_ms;
     delay_ms = delay_ms < fetch->retry_maximum_ms ? delay_ms : fetch->retry_maximum_ms;
     set_common(task, NULL, NULL);

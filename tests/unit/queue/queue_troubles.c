@@ -64,6 +64,30 @@ test_rules_of_new_and_of_known_hosts(void **state)
     assert_int_equal(trouble.aside_ms, 1000000 + 254 * SECOND);
 }
 
+/* An answer by which nothing may be fetched counts as much as two silences. */
+static void
+test_who_forbids_everything_is_asked_less_often(void **state)
+{
+    static const unsigned least[] = {[1] = 1, [2] = 1, [3] = 2, [4] = 2, [5] = 3};
+    (void)state;
+    for (uint32_t n = 1; n <= 5; n++) {
+        struct trouble_rules few = rules;
+        struct trouble trouble = {.lane = 1};
+        struct trouble_failure failure = {.forbids = true};
+        few.failures = n;
+        for (; !(trouble.flags & TROUBLE_ASIDE); failure.now_ms += 2 * SECOND) {
+            trouble_fail(&trouble, &few, &failure);
+        }
+        assert_int_equal(trouble.failures, least[n]);
+        trouble = (struct trouble){.lane = 1};
+        failure = (struct trouble_failure){.forbids = true, .answered_before = true};
+        for (; !(trouble.flags & TROUBLE_ASIDE); failure.now_ms += 2 * SECOND) {
+            trouble_fail(&trouble, &few, &failure);
+        }
+        assert_int_equal(trouble.aside_ms, 4 * MINUTE); /* patience is as long */
+    }
+}
+
 static void
 test_failures_at_a_time_are_one(void **state)
 {
@@ -464,6 +488,16 @@ test_a_person_gives_another_chance(void **state)
     assert_int_equal(list(bench, "", false).hosts, 0);
 }
 
+static void
+test_an_answer_that_forbids_is_told_as_one(void **state)
+{
+    struct bench *bench = *state;
+    put_pages(bench, DEAD, 0, 10, 0);
+    assert_int_equal(fail_until_nothing_is_due(bench, HOST_FAILED | HOST_FORBIDS), 3);
+    check_counts(bench, 0, 10, 1);
+    assert_int_equal(list(bench, DEAD, true).last.failures, 3);
+}
+
 /* A host that answered is not given up so soon, also when the daemon was started anew meanwhile,
  * and its row is read only later. */
 static void
@@ -702,6 +736,7 @@ queue_troubles_run(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules_of_new_and_of_known_hosts),
+        cmocka_unit_test(test_who_forbids_everything_is_asked_less_often),
         cmocka_unit_test(test_failures_at_a_time_are_one),
         cmocka_unit_test(test_probes_come_ever_more_seldom),
         cmocka_unit_test(test_silence_of_all_may_be_our_own),
@@ -712,6 +747,7 @@ queue_troubles_run(void)
         CASE(test_a_host_that_answered_has_more_patience),
         CASE(test_delayed_jobs_join),
         CASE(test_a_slice_spares_a_job_that_is_set_aside),
+        CASE(test_an_answer_that_forbids_is_told_as_one),
         CASE(test_rules_alone_are_no_answer),
         CASE(test_an_outage_of_our_own_sets_nothing_aside),
         CASE(test_counts_are_exact),

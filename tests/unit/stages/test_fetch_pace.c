@@ -178,6 +178,25 @@ troubles_and_failures_are_counted_up_to_their_most(void **state)
     assert_int_equal(pace.failures, UINT32_MAX);
 }
 
+/* Of the attempts before the present one more than the failures since the host's last answer: so
+ * one of them was before that. */
+static void
+a_document_is_blamed_when_its_host_answered_meanwhile(void **state)
+{
+    struct pace pace = {.of = 1};
+    (void)state;
+    for (unsigned attempt = 1; attempt < 5; attempt++) { /* nobody answered since the start */
+        assert_false(pace_blames_document(&pace, attempt));
+    }
+    pace_heard(&pace, true);
+    for (uint32_t failures = 0; failures < 4; failures++) {
+        for (unsigned attempt = 1; attempt < 6; attempt++) {
+            assert_int_equal(pace_blames_document(&pace, attempt), attempt > failures + 1);
+        }
+        pace_heard(&pace, false);
+    }
+}
+
 static void
 an_earlier_retry_after_does_not_shorten_a_later_one(void **state)
 {
@@ -296,6 +315,7 @@ main(void)
         cmocka_unit_test(places_are_bounded_and_what_is_noted_once_is_not_noted_again),
         cmocka_unit_test(answers_are_averaged_to_the_millisecond),
         cmocka_unit_test(troubles_and_failures_are_counted_up_to_their_most),
+        cmocka_unit_test(a_document_is_blamed_when_its_host_answered_meanwhile),
         cmocka_unit_test(an_earlier_retry_after_does_not_shorten_a_later_one),
         cmocka_unit_test(a_backoff_is_cut_to_its_most),
         cmocka_unit_test(patience_is_a_quarter_at_least_and_doubles_with_each_try),

@@ -229,6 +229,37 @@ patience_follows_the_pace(void **state)
     assert_int_equal(task_patience_ms(&task), 30000);
 }
 
+/* It failed before, and others were answered since. */
+static void
+a_page_that_fails_alone_is_at_fault(void **state)
+{
+    static const struct {
+        enum fetch_end end;
+        bool unsent, flawed;
+    } cases[] = {{FETCH_FAILED, false, true},          {FETCH_FAILED, true, false},
+                 {FETCH_CUT_CONNECTION, false, true},  {FETCH_CUT_TIME, false, true},
+                 {FETCH_ANSWERED, false, false},       {FETCH_CUT_LENGTH, false, false},
+                 {FETCH_REFUSED_HEADER, false, false}, {FETCH_REFUSED_ADDRESS, false, false}};
+    (void)state;
+    learn(FETCH_FAILED, 0, false);
+    learn(FETCH_ANSWERED, 200, false);
+    job.job.attempt = 2;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct fetch_result result = {.end = cases[i].end, .unsent = cases[i].unsent};
+        assert_int_equal(task_is_at_fault(&task, &result), cases[i].flawed);
+    }
+    const struct fetch_result result = {.end = FETCH_FAILED};
+    job.job.attempt = 1;
+    assert_false(task_is_at_fault(&task, &result));
+    job.job.attempt = 2;
+    learn(FETCH_FAILED, 0, false); /* it may be the host again */
+    assert_false(task_is_at_fault(&task, &result));
+    learn(FETCH_ANSWERED, 200, false);
+    task.download = (struct download *)&told;
+    assert_false(task_is_at_fault(&task, &result));
+    task.download = NULL;
+}
+
 int
 main(void)
 {
@@ -241,6 +272,7 @@ main(void)
         CASE(a_host_of_rules_elsewhere_rests_like_one_that_failed),
         CASE(what_is_known_is_taken_once),
         CASE(patience_follows_the_pace),
+        CASE(a_page_that_fails_alone_is_at_fault),
     };
     return cmocka_run_group_tests_name("pace_reports", tests, NULL, NULL);
 }

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "base/system/clock.h"
 #include "stages/fetch/datasets/dataset_tasks.h"
 #include "stages/fetch/fetch_steps.h"
 #include "stages/fetch/task/download.h"
@@ -28,6 +29,7 @@ static struct document known; /* the job's document */
 static enum task_kind kind;
 static bool sitemap, guess, is_void;
 static uint32_t host_failures;
+static size_t noted_flow;
 static uint64_t address;
 static enum status write_status;
 
@@ -66,6 +68,13 @@ task_is_void(const struct task *one)
 {
     (void)one;
     return is_void;
+}
+
+void
+task_note_flow(const struct task *one, const struct fetch_result *result)
+{
+    assert_ptr_equal(one, task);
+    noted_flow += result->body.length;
 }
 
 uint32_t
@@ -623,12 +632,22 @@ what_is_cut_is_tried_again(void **state)
     begin();
     fail_with(FETCH_CUT_TIME, "too slow");
     assert_trace(REST "release 100 counted: too slow\n");
-    job.attempt = 2;
+    begin();
+    task->asked.since_ms = clock_monotonic_ms() - 100000; /* so long it was waited for */
+    fail_with(FETCH_CUT_TIME, "too slow");
+    assert_trace(REST "release 0 counted: too slow\n");
     result.end = FETCH_CUT_TIME;
     result.flowing = true; /* without end */
     result.problem = "too slow";
+    noted_flow = 0;
     begin();
     finish(&result);
+    assert_trace(REST "release 100 counted: too slow\n");
+    assert_int_equal(noted_flow, 5);
+    job.attempt = 2;
+    begin();
+    finish(&result);
+    assert_int_equal(noted_flow, 5);
     assert_trace("archive 5 cut by time\n" REST "bury: too slow\n");
     assert_text(META_STATE, "failed");
     assert_text(META_TRUNCATED, "time");

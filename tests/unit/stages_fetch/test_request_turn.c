@@ -25,8 +25,8 @@ static struct stage_job jobs[TASKS];
 static struct task tasks[TASKS];
 static bool freed[TASKS];
 static struct buf trace;
-static uint64_t now_ms, pace_ms, limit, silent_ms, patience_ms;
-static bool troubled;
+static uint64_t now_ms, pace_ms, limit, silent_ms, patience_ms, body_bytes;
+static bool troubled, at_fault;
 static struct {
     uint64_t due_ms;
     stage_tick *tick;
@@ -78,6 +78,13 @@ task_is_troubled(const struct task *task)
 {
     (void)task;
     return troubled;
+}
+
+bool
+task_is_at_fault(const struct task *task, const struct fetch_result *result)
+{
+    (void)task, (void)result;
+    return at_fault;
 }
 
 void
@@ -149,6 +156,12 @@ STAND_IN(uint64_t, fetch_http_silent_ms, (const struct transfer *transfer))
 {
     assert_non_null(transfer);
     return silent_ms;
+}
+
+STAND_IN(uint64_t, fetch_http_body_bytes, (const struct transfer *transfer))
+{
+    assert_non_null(transfer);
+    return body_bytes;
 }
 
 static void finish(int number, enum fetch_end end);
@@ -235,7 +248,8 @@ set_up(void **state)
     buf_init(&trace, TRACE);
     now_ms = NOW_MS;
     pace_ms = DELAY_MS;
-    limit = silent_ms = timer_count = 0;
+    limit = silent_ms = timer_count = body_bytes = 0;
+    at_fault = false;
     patience_ms = 10000;
     troubled = false;
     fetch = (struct fetch){.host_delays = host_delays_new(),
@@ -265,6 +279,7 @@ tear_down(void **state)
     }
     host_delays_free(fetch.host_delays);
     hosts_free(fetch.hosts);
+    fetch_slow_close(&fetch);
     buf_release(&trace);
     return 0;
 }
@@ -374,6 +389,34 @@ what_requests_tell_of_the_host(void **state)
     assert_trace("ask 1 " HOST "/robots.txt\npace of 1 by rules\n");
     assert_int_equal(tasks[1].host_words, HOST_RULES);
     buf_release(&tasks[1].robots_url);
+}
+
+/* What was told before stands: that its robots.txt was answered. */
+static void
+a_page_at_fault_tells_nothing_of_the_host(void **state)
+{
+    (void)state;
+    at_fault = true;
+    tasks[0].host_words = HOST_RULES;
+    ask(0, PAGE);
+    finish(0, FETCH_FAILED);
+    assert_trace("ask 0 " PAGE "\n");
+    assert_int_equal(tasks[0].host_words, HOST_RULES);
+    ask(1, PAGE);
+    pass(DELAY_MS);
+    finish(1, FETCH_CUT_CONNECTION); /* a status had come */
+    assert_trace("ask 1 " PAGE "\n");
+    assert_int_equal(tasks[1].host_words, HOST_ANSWERED);
+    buf_init(&tasks[2].robots_url, TRACE);
+    buf_append_string(&tasks[2].robots_url, HOST "/robots.txt");
+    const struct fetch_request request = {.url = buf_slice(&tasks[2].robots_url),
+                                          .context = &tasks[2]};
+    task_ask(&tasks[2], &request);
+    pass(DELAY_MS);
+    finish(2, FETCH_FAILED); /* robots.txt is no page */
+    assert_trace("ask 2 " HOST "/robots.txt\npace of 2 by rules\n");
+    assert_int_equal(tasks[2].host_words, HOST_FAILED | HOST_SILENT);
+    buf_release(&tasks[2].robots_url);
 }
 
 /* A dump takes long by its length. */
@@ -591,18 +634,55 @@ silence_ends_with_patience(void **state)
     assert_null(fetch.slow.first);
 }
 
+static void
+a_body_that_flows_no_faster_is_given_up(void **state)
+{
+    enum { WHOLE_MS = 120000, BYTES = 4000 };
+    const struct fetch_result flowed = {.body = {PAGE, BYTES}};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        jobs[i].job.uri = i == 3 ? SLICE(HOST "/other") : SLICE(PAGE);
+        jobs[i].job.attempt = i == 0 ? 1 : 2;
+        tasks[i].origin = (struct slice){0}; /* so that nobody waits */
+    }
+    task_note_flow(&tasks[0], &flowed);
+    ask(0, "http://0.example/"); /* its first attempt, as on a later visit */
+    ask(1, "http://1.example/");
+    ask(2, "http://2.example/");
+    ask(3, "http://3.example/"); /* nothing is known of it */
+    body_bytes = BYTES / 4;
+    pass(WHOLE_MS / 4 - 1);
+    buf_reset(&trace);
+    body_bytes = BYTES;
+    pass(1000); /* it is much faster */
+    assert_trace("");
+    body_bytes = BYTES / 4;
+    pass(1000);
+    assert_trace("give up 1: its body flows as slowly as before, when it did not end within 120000 "
+                 "ms\nback 1\ngive up 2: its body flows as slowly as before, when it did not end "
+                 "within 120000 ms\nback 2\n");
+}
+
 int
 main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        CASE(a_host_is_asked_by_one_at_a_time),    CASE(hosts_rest_as_their_rules_say),
-        CASE(other_hosts_rest_by_their_own_rules), CASE(what_requests_tell_of_the_host),
-        CASE(a_dump_is_no_measure_of_its_host),    CASE(who_waits_long_goes_back_to_the_queue),
-        CASE(nobody_waits_for_a_host_in_trouble),  CASE(an_address_at_its_limit_turns_back),
-        CASE(rules_that_came_pass_the_turn_on),    CASE(slow_requests_give_their_places_to_others),
-        CASE(the_usual_time_is_learned),           CASE(the_line_behind_a_slow_request_is_cleared),
+        CASE(a_host_is_asked_by_one_at_a_time),
+        CASE(hosts_rest_as_their_rules_say),
+        CASE(other_hosts_rest_by_their_own_rules),
+        CASE(what_requests_tell_of_the_host),
+        CASE(a_dump_is_no_measure_of_its_host),
+        CASE(who_waits_long_goes_back_to_the_queue),
+        CASE(nobody_waits_for_a_host_in_trouble),
+        CASE(an_address_at_its_limit_turns_back),
+        CASE(rules_that_came_pass_the_turn_on),
+        CASE(slow_requests_give_their_places_to_others),
+        CASE(the_usual_time_is_learned),
+        CASE(the_line_behind_a_slow_request_is_cleared),
         CASE(silence_ends_with_patience),
+        CASE(a_page_at_fault_tells_nothing_of_the_host),
+        CASE(a_body_that_flows_no_faster_is_given_up),
     };
     return cmocka_run_group_tests_name("request_turn", tests, NULL, NULL);
 }

@@ -88,7 +88,9 @@ statuses_tell_whether_there_are_rules(void **state)
         assert_int_equal(noted_number(META_ROBOTS_STATUS), result.status);
         assert_int_equal(noted_number(META_ROBOTS_EXPIRES),
                          now_ms + (cases[i].access == HOST_UNREACHABLE ? DELAY_MS : DAY_MS));
-        assert_int_equal(task.host_words, cases[i].access == HOST_UNREACHABLE ? HOST_FAILED : 0);
+        assert_int_equal(task.host_words, cases[i].access != HOST_UNREACHABLE ? 0
+                                          : cases[i].status < 400             ? HOST_FAILED
+                                                                  : HOST_FAILED | HOST_FORBIDS);
     }
 }
 
