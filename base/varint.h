@@ -4,7 +4,6 @@
 #define BASE_VARINT_H
 
 #include <endian.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 
 #include "base/system/file.h"
 #include "base/system/log.h"
-#include "config/access.h"
 #include "config/pass_settings.h"
 
 enum { PATH_BYTES = 4096 };

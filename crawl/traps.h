@@ -7,7 +7,6 @@
 #define CRAWL_TRAPS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/options/opt.h"

@@ -1,6 +1,5 @@
 #include "detection/detect.h"
 
-#include <stdint.h>
 #include <stdio.h>
 
 #include "detection/media_type.h"

@@ -13,7 +13,6 @@
 #define METASTORE_PACK_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/slice.h"

@@ -5,7 +5,6 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "base/memory.h"
 #include "warc/warc_private.h"
 
 enum { PIECE = 64 << 10, CODINGS_MAXIMUM = 4, RATIO_EXEMPT = 1 << 20, ZSTD_WINDOW_LOG = 27 };

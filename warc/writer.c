@@ -5,12 +5,10 @@
  *
  * Records are whole in memory when they are written, so each is compressed in one call
  * (compress.h). */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 

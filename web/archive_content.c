@@ -1,5 +1,4 @@
 /* Bytes of this node's WARC files, for stages on other nodes. */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,7 +1,5 @@
 #include "web/query_form.h"
 
-#include <stdbool.h>
-
 #include "base/ascii.h"
 #include "rdf/core/lexical.h"
 

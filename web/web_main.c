@@ -1,6 +1,5 @@
 /* quadrille-web: HTTP for people, for other nodes' stages, and for SPARQL clients. */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

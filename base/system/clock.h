@@ -2,7 +2,6 @@
 #ifndef BASE_SYSTEM_CLOCK_H
 #define BASE_SYSTEM_CLOCK_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 uint64_t clock_wall_ms(void); /* milliseconds since 1970-01-01T00:00:00Z */

@@ -1,10 +1,8 @@
 #include "cli/backup/directory_restore.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/system/file.h"

@@ -2,7 +2,6 @@
 #ifndef CLI_BACKUP_DIRECTORY_RESTORE_H
 #define CLI_BACKUP_DIRECTORY_RESTORE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/status.h"

@@ -1,15 +1,11 @@
 #include "cli/cluster/cluster_root.h"
 
-#include <errno.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/memory.h"
 #include "base/rpc/rpc.h"
 #include "base/system/file.h"
 #include "cli/shared/cli.h"

@@ -3,7 +3,6 @@
  * What is durable is noted in DIR/import/FINGERPRINT while a file is read: "quads TAB path TAB size
  * TAB modification time". The same command after a crash reads the file again and sends only what
  * comes after that many quads. */
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -12,7 +11,6 @@
 #include <unistd.h>
 
 #include "base/digest.h"
-#include "base/memory.h"
 #include "base/system/clock.h"
 #include "cli/import/import_files.h"
 #include "cli/import/import_nodes.h"

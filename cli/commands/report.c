@@ -4,7 +4,6 @@
  * severity that occurs: so the pages come by severity and URI, and memory does not grow with
  * them, however many they are.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,5 @@
 /* quadrille detect, transform: one document by hand, from a file or from the archive. Parsing
  * happens in a sandboxed worker, as in the stages. */
-#include <errno.h>
-#include <limits.h>
-#include <sys/stat.h>
 
 #include "base/system/file.h"
 #include "base/url/url.h"

@@ -10,7 +10,6 @@
 #include "base/rpc/rpc.h"
 #include "base/system/clock.h"
 #include "base/system/file.h"
-#include "base/system/log.h"
 #include "cli/shared/before_fetching.h"
 #include "cli/shared/cli.h"
 #include "cli/supervisor/supervisor.h"

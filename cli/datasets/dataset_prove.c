@@ -1,8 +1,6 @@
 /* Samples prove dumps: their slices must be the bytes that crawling them has brought. */
-#include <pthread.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "cli/datasets/dataset_execute.h"
 #include "cli/datasets/slice_store.h"
 

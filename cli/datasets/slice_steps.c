@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "base/system/file.h"
 #include "cli/datasets/slice_spaces.h"
 #include "cli/shared/cli.h"

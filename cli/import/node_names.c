@@ -1,7 +1,6 @@
 #include "cli/import/node_names.h"
 
 #include <inttypes.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #define CLI_SHARED_CLI_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <time.h>
 

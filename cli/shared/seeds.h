@@ -2,7 +2,6 @@
 #ifndef CLI_SHARED_SEEDS_H
 #define CLI_SHARED_SEEDS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/codec.h"
 #include "base/varint.h"
 
 enum {

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "index/protocol/service_protocol.h"
 #include "index/serve/row_names.h"
-#include "index/terms/oid.h"
 #include "index/write/partition_keys.h"
 
 /* The first chunk of a single pattern is small, as only the first rows may be wanted. */

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "index/protocol/service_protocol.h"
 #include "index/query/plan/share_parts.h"
 #include "index/serve/row_names.h"
 

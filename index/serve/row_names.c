@@ -5,7 +5,6 @@
 
 #include "base/memory.h"
 #include "index/protocol/service_protocol.h"
-#include "index/terms/oid.h"
 
 enum {
     CHUNK_GROWTH = 4,

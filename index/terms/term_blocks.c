@@ -3,7 +3,6 @@
 #include <sodium.h>
 #include <string.h>
 
-#include "base/codec.h"
 #include "base/digest.h"
 #include "base/varint.h"
 

@@ -6,7 +6,6 @@
  * is known beforehand, so cells are gone through from the best on, until as many literals as wanted
  * have better scores than what is left. When more are asked for, the same is done with a greater
  * number and what was given already passed over: scores do not change during a search. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,6 @@
 #include <unicode/ustring.h>
 #include <unicode/utf8.h>
 
-#include "base/digest.h"
 #include "base/memory.h"
 
 /* What a character is. Others are what they fold to, a single one above these numbers. */

@@ -16,7 +16,6 @@
 #define INDEX_WORDS_TOKENIZER_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/slice.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/memory.h"
 #include "index/write/graph_differences.h"
-#include "index/write/graph_transaction.h"
 #include "index/write/staging_merge.h"
 
 enum {

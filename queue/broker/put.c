@@ -1,8 +1,6 @@
 /* Jobs come in: who owns them, whether they are new, where they wait. */
 #include "queue/broker/broker_private.h"
 
-#include "base/system/clock.h"
-
 /* Flags of what is put to fetch for its effect, whether or not its URI was put before. */
 enum { NEVER_KNOWN = JOB_RECRAWL | JOB_SLICE | JOB_YIELD | JOB_REFILTER };
 enum { LATER_DELAYED = 0, LATER_SCHEDULED = 1, LATER_KEY_SIZE = 8 + JOB_KEY_SIZE };

@@ -1,6 +1,5 @@
 #include "queue/cluster/cluster.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>

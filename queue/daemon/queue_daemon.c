@@ -1,7 +1,6 @@
 #include "queue/daemon/queue_daemon.h"
 #include "queue/cluster/daemon_main.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include "config/config.h"
 #include "queue/cluster/daemon_main.h"
 #include "queue/daemon/queue_daemon.h"
-#include "queue/storage/frontier_engine.h"
 
 enum { LOCK_WAIT_MS = 30000, PATH_BYTES = 4096 };
 

@@ -6,7 +6,6 @@
 #define QUEUE_FRONTIER_ESTIMATE_TABLE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/slice.h"

@@ -1,14 +1,11 @@
 #include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/codec.h"
 #include "base/memory.h"
 #include "base/system/file.h"
-#include "base/system/log.h"
 #include "queue/storage/frontier_engine_private.h"
 
 enum {

@@ -1,10 +1,7 @@
 #include "rdf/core/writer.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
-#include "base/system/file.h"
-#include "rdf/core/lexical.h"
 #include "rdf/core/scan.h"
 #include "rdf/core/vocabulary.h"
 

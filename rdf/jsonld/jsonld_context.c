@@ -1,9 +1,6 @@
 /* Context processing: https://www.w3.org/TR/json-ld11-api/#context-processing-algorithm */
 #include "rdf/jsonld/jsonld_processor.h"
 
-#include "base/memory.h"
-#include "rdf/core/lexical.h"
-
 enum { PROCESSED_SLOTS = 1024, REMOTE_CHAIN_LONGEST = 20, STATES_AT_HAND = 64 };
 
 /* One that was made before. */

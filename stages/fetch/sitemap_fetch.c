@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/system/clock.h"
 #include "base/system/log.h"
 #include "base/url/url.h"
 #include "stages/fetch/sitemap_entries.h"

@@ -3,7 +3,6 @@
 
 #include <magic.h>
 #include <malloc.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <seccomp.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,7 +1,5 @@
 #include "transforms/common/contexts.h"
 
-#include <errno.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,5 @@
 #include "transforms/core/registry.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #define TRANSFORMS_HTML_HTML_ENTITIES_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/slice.h"
 

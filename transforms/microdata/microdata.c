@@ -18,7 +18,6 @@
 #include "base/memory.h"
 #include "rdf/core/vocabulary.h"
 #include "transforms/microdata/microdata_walk.h"
-#include "transforms/page/page_extract.h"
 
 enum {
     VISITS_PER_NODE = 4, /* what following itemref may cost, beyond VISITS_FREE */

@@ -11,7 +11,6 @@
 
 #include "base/memory.h"
 #include "rdf/format.h"
-#include "transforms/xml/xml.h"
 #include "transforms/xml/xml_lines.h"
 #include "transforms/xslt/stylesheet.h"
 

@@ -4,7 +4,6 @@
 #define WEB_HTTP_STREAM_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/slice.h"

@@ -4,7 +4,6 @@
 #define WEB_PAGES_HEALTH_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct health_answer {
     bool index, queue;

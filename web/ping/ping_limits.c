@@ -1,7 +1,6 @@
 #include "web/ping/ping_limits.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/memory.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "index/protocol/triples_request.h"
 
 /* ---- what each partition counts ---- */
 

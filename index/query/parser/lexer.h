@@ -6,8 +6,6 @@
 #ifndef INDEX_QUERY_PARSER_LEXER_H
 #define INDEX_QUERY_PARSER_LEXER_H
 
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/slice.h"
 #include "base/status.h"

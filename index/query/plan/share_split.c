@@ -1,7 +1,6 @@
 /* Joins that partitions evaluate each for itself, for the nodes that no other partition has. Where
  * each pattern mentions one variable, all triples of a solution are of that variable's node, and
  * lie in one partition when the node does. */
-#include "index/query/functions/function.h"
 #include "index/query/plan/share_parts.h"
 
 static bool

@@ -24,9 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "base/url/url.h"
-#include "stages/fetch/http/fetch_credentials.h"
 #include "stages/fetch/http/fetch_http_private.h"
 
 enum { FTP_THREADS = 32 };

@@ -8,9 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/digest.h"
 #include "base/system/clock.h"
-#include "base/url/url.h"
 #include "stages/fetch/task/fetch_task.h"
 
 enum {
