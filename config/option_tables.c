@@ -6,7 +6,7 @@ static const struct opt log_options[] = {{"log.level", OPT_CHOICE, "info", 0, 0,
                                           "error|warning|info|debug",
                                           "The least important events that are logged."},
                                          {"log.format", OPT_CHOICE, "text", 0, 0, "text|json",
-                                          "text: key=value pairs; json: one object a line."},
+     "The form of the log: text has key=value pairs, json has one object a line."},
                                          {.name = NULL}};
 
 /* Tables live beside the code that reads them, above this folder. */

@@ -26,7 +26,7 @@ const struct opt scope_options[] = {
     {"scope.exclude", OPT_LIST, "", 0, 0, NULL,
      "Regular expressions (PCRE2); a URI in which one of them matches is never in scope."},
     {"scope.depth", OPT_INTEGER, "32", 0, 65534, NULL,
-     "Largest number of links between a seed and a document. A redirect is not a link."},
+     "The largest number of links between a seed and a document. A redirect is not a link."},
     {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},
 };
 
@@ -458,7 +458,7 @@ scope_allows(struct scope *scope, struct slice key, uint32_t depth, const char *
 
 /* ---- writing DIR/scope.conf ---- */
 
-/* Whether the assignments are right. */
+/* Tells whether the assignments are right. */
 static enum status
 scope_check(const char *const *assignments, size_t n, struct reason *why)
 {

@@ -11,20 +11,21 @@
 
 const struct opt traps_options[] = {
     {"traps.depth", OPT_INTEGER, "32", 0, 1000, NULL,
-     "A path of more segments is taken for a trap; 0: never."},
+     "A path of more segments than this is taken for a trap; 0 for no limit."},
     {"traps.cycles", OPT_INTEGER, "3", 0, 1000, NULL,
-     "A path in which a sequence of segments comes so often in a row (a/b/a/b/a/b), or a query in "
-     "which the same parameter and value come so often, or a path in which one segment stands "
-     "more often, wherever, is taken for a trap; 0: never."},
+     "A URI is taken for a trap when a sequence of segments stands this many times in a row in "
+     "its path (a/b/a/b/a/b), or the same parameter and value in its query, or when one segment "
+     "stands in the path more often than this, wherever. 0 for never."},
     {"traps.calendar", OPT_INTEGER, "5", 0, 1000, NULL,
-     "A path or query with a date so many years from now, or a calendar's so long ago, is taken "
-     "for a trap; 0: never."},
+     "A path or query is taken for a trap when it has a date this many years in the future, or "
+     "when it is a calendar's and has a date as long ago; 0 for never."},
     {"traps.sessions", OPT_BOOL, "yes", 0, 0, NULL,
      "Whether URIs with the number of a session (;jsessionid=, ?PHPSESSID=) are taken for traps. "
-     "urls.drop may take the number off instead."},
+     "As an alternative, urls.drop removes that number."},
     {"traps.queries", OPT_INTEGER, "100000", 0, 1000000000, NULL,
-     "Most URIs that differ in their query only, of one path of one host, which a fetch process "
-     "asks for; 0: any number. Which ones depends on the order of discovery."},
+     "The largest number of URIs of one path of one host, differing in their query only, that a "
+     "fetch process asks for; 0 for no limit. Which ones these are depends on the order of "
+     "discovery."},
     {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},
 };
 
@@ -87,8 +88,8 @@ split(struct slice key, struct parts *parts)
 
 /* ---- cycles ---- */
 
-/* Whether some sequence of at least two segments comes `most` times in a row; a single segment is
- * counted in scope.c. */
+/* Tells whether some sequence of at least two segments comes `most` times in a row; a single
+ * segment is counted in scope.c. */
 static bool
 path_cycles(const struct parts *parts, size_t most)
 {
@@ -251,7 +252,8 @@ is_endless_date(const struct trap_rules *rules, const struct parts *parts)
 
 /* ---- sessions ---- */
 
-/* Whether the name of a parameter is one of those that carry a session ("PHPSESSID", "sid"). */
+/* Tells whether the name of a parameter is one of those that carry a session ("PHPSESSID",
+ * "sid"). */
 static bool
 trap_session_name(struct slice name)
 {

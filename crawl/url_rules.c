@@ -6,13 +6,13 @@
 
 const struct opt urls_options[] = {
     {"urls.drop", OPT_LIST, "", 0, 0, NULL,
-     "Names of parameters that are taken off URIs before they are crawled, in any case, such as "
-     "utm_* jsessionid PHPSESSID; a final * stands for any rest. Both ?name=value and ;name=value "
-     "are meant. A change counts for URIs that are met from then on."},
+     "Names of parameters that are removed from URIs before they are crawled, in any case, such "
+     "as utm_* jsessionid PHPSESSID; a final * stands for any ending. Both ?name=value and "
+     ";name=value are meant. A change holds for URIs that are found after it."},
     {"urls.rules", OPT_STRING, "", 0, 0, NULL,
-     "File of rules that rewrite URIs before they are crawled: lines of a regular expression "
-     "(PCRE2) and, after white space, what stands for each place it fits, with $1 for its groups. "
-     "They are applied in their order, until nothing changes."},
+     "A file of rules that rewrite URIs before they are crawled. Each line has a regular "
+     "expression (PCRE2) and, after white space, what replaces each match, with $1 for its "
+     "groups. The rules are applied in their order, until nothing changes."},
     {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},
 };
 

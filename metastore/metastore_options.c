@@ -6,8 +6,8 @@ const struct opt metastore_options[] = {
      .default_value = "128M",
      .minimum = 1 << 20,
      .maximum = (double)(1ULL << 40),
-     .help = "Memory for pages of the metadata store. More of it than the records take makes "
-             "every lookup a lookup in memory. A checkpoint is written after as much log, 128M at "
+     .help = "The memory for pages of the metadata store. With more of it than the records take, "
+             "every lookup is one in memory. A checkpoint is written after as much log, 128M at "
              "most."},
     {.name = "metastore.disk_reserve",
      .type = OPT_SIZE,

@@ -2,7 +2,7 @@
 
 const struct opt transforms_options[] = {
     {"transform.registry", OPT_STRING, "", 0, 0, NULL,
-     "A registry of transforms to read after the one that comes with the program and after "
+     "A registry of transforms that is read after the one that comes with the program and after "
      "DIR/transforms/registry."},
     {"transform.landlock", OPT_CHOICE, "required", 0, 0, "required|optional",
      "Where the kernel has no Landlock, external programs of a registry could read whatever the "
@@ -10,20 +10,21 @@ const struct opt transforms_options[] = {
      "can. With required they are not started there, and documents that need one are buried; with "
      "optional they are, in what is left of their sandbox."},
     {"transform.memory", OPT_SIZE, "512M", 16 << 20, 64e9, NULL,
-     "Memory that one document may take in its worker process. A worker that needs more is ended "
-     "and its document buried. Those that parse sitemaps may take twice as much; Tidy, "
-     "where a registry says repair=tidy, an eighth of it, or the page is read by our own parser."},
+     "The memory that one document may take in its worker process. A worker that needs more is "
+     "ended and its document buried. Workers that parse sitemaps may take twice as much. Tidy, "
+     "where a registry says repair=tidy, may take an eighth of it; our own parser reads a page "
+     "that needs more."},
     {"transform.input", OPT_SIZE, "64M", 1024, 2e9, NULL,
-     "Bytes of a document that are looked at. A longer document is buried, and one that would "
-     "become more than twice as many N-Quads (at least 128M), too. Contexts and stylesheets that "
-     "it needs may have a quarter of it (at least 16M) together."},
+     "The largest number of bytes of a document that is transformed. A longer document is buried, "
+     "as is one that would become more than twice as many bytes of N-Quads (at least 128M). "
+     "Contexts and stylesheets that it needs may have a quarter of it (at least 16M) together."},
     {"transform.wait", OPT_DURATION, "600", 0, 86400, NULL,
-     "How long a document waits for others that it needs, JSON-LD contexts and stylesheets, to be "
-     "fetched. After that, or at once with 0, it is transformed without them."},
+     "The longest time that a document waits for JSON-LD contexts and stylesheets that it needs "
+     "to be fetched. After that, or at once with 0, it is transformed without them."},
     {"transform.cpu", OPT_DURATION, "20", 0.1, 3600, NULL,
-     "Processor time that one document may take; six times as much by the clock (at least 5 s), so "
-     "that a busy machine does not decide which documents are buried. Sitemaps have the same, Tidy "
-     "a tenth of it where a registry says repair=tidy."},
+     "The processor time that one document may take. By the clock it is six times as much (at "
+     "least 5 s), so that a busy machine does not decide which documents are buried. Sitemaps "
+     "have the same limit, and Tidy, where a registry says repair=tidy, a tenth of it."},
     {NULL, OPT_BOOL, NULL, 0, 0, NULL, NULL}};
 
 static size_t

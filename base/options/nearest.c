@@ -25,7 +25,7 @@ nearest_offer(struct nearest *nearest, const char *word)
         return;
     }
     size_t found = STEP * edit_distance(typed, known);
-    /* What was cut short comes behind a single mistake. */
+    /* A word that was cut short comes behind one that has a single mistake. */
     if (typed.length > 1 && slice_starts(known, typed) && found > STEP) {
         found = STEP + 1;
     }

@@ -32,7 +32,7 @@ print_bounds(const struct opt *opt, FILE *out)
                                             [OPT_STRING] = "text",
                                             [OPT_DURATION] =
                                                 "seconds, or with suffix ms, s, m, h or d",
-                                            [OPT_LIST] = "list parted by commas or blanks"};
+                                            [OPT_LIST] = "list separated by commas or blanks"};
         (void)fprintf(out, "%s", words[opt->type]);
     }
 }

@@ -12,7 +12,7 @@
 const char QUADRILLE_VERSION[] = "0.1.0";
 static const char MANUAL_DATE[] = "November 21, 2026";
 
-/* What every program has. value is set by find_flag's caller. */
+/* These are the flags that every program has. value is set by find_flag's caller. */
 enum common { COMMON_HELP, COMMON_VERSION, COMMON_MAN, COMMON_COUNT };
 static const struct flag common_flags[COMMON_COUNT + 1] = {
     [COMMON_HELP] = {"help", 'h', FLAG_SWITCH, NULL, NULL, "Print this help."},

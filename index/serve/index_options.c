@@ -19,33 +19,31 @@ const struct opt index_options[] = {
      "partition; "
      "0 keeps none."},
     {"index.publish", OPT_STRING, "", 0, 0, NULL,
-     "Address such as tcp://*:7410 where partition 0 also publishes its changes to ZeroMQ SUB "
-     "sockets, partition K at the port plus K; other machines need the keys of cluster.conf. On "
-     "this machine they are always at DIR/run/changes-K.sock."},
+     "An address such as tcp://*:7410 where partition 0 also publishes its changes to ZeroMQ SUB "
+     "sockets; partition K uses the port plus K. Other machines need the keys of cluster.conf. On "
+     "this machine changes are always published at DIR/run/changes-K.sock."},
     {"index.disk_reserve", OPT_SIZE, "64M", 0, 1e15, NULL,
-     "No batch is written when less than this is free on the disk."},
+     "No batch is written when less disk than this is free."},
     {"index.query_threads", OPT_INTEGER, "2", 1, 1024, NULL,
-     "Queries that run at a time in a partition. Others are under way, too: they take turns of "
-     "some "
-     "milliseconds, first those that have run least, and each client has its part."},
+     "The number of queries that run at a time in a partition. Further ones take turns with them "
+     "of some milliseconds: those that have run least come first, and each client has its part."},
     {"index.query_timeout", OPT_DURATION, "60s", 0, 0, NULL,
      "The longest time a query may run; 0 for no limit."},
     {"index.query_memory", OPT_SIZE, "512M", 1 << 18, 1e12, NULL,
-     "Memory for the joins, groups and sorting of one query; what needs more goes on in temporary "
-     "files in DIR/tmp, sixteen times as many bytes at most; then it ends with an error. Queries "
-     "under way together have index.query_threads times as much: the "
-     "later "
-     "ones of many get less of it."},
+     "The memory for the joins, groups and sorting of one query. A query that needs more uses "
+     "temporary files in DIR/tmp, of sixteen times as many bytes at most, and then ends with an "
+     "error. All queries under way have index.query_threads times as much together, so that the "
+     "later ones of many get less of it."},
     {"index.silence", OPT_DURATION, "10s", 0.1, 3600, NULL,
-     "An index partition that is asked and says nothing for so long counts as down. One that works "
-     "on a query says so several times a second, however long the query takes. Longer where nodes "
-     "are far apart."},
+     "An index partition that is asked and sends nothing for this time counts as down. One that "
+     "works on a query sends a sign of life several times a second, however long the query takes. "
+     "Set it longer where nodes are far apart."},
     {"extract.queries", OPT_STRING, "", 0, 0, NULL,
-     "File of SPARQL SELECT queries with the variable ?uri that find new URIs in a document's "
-     "graph, parted by blank lines; the line `policy linked-data` adds every http IRI of documents "
-     "in RDF syntaxes, `policy vocabularies` all properties and classes. Empty: links of pages and "
-     "feeds, rdfs:seeAlso, owl:sameAs and the like, and "
-     "that policy."},
+     "A file of SPARQL SELECT queries, separated by blank lines, whose variable ?uri is a new URI "
+     "in a document's graph. The line `policy linked-data` adds every http IRI of documents in "
+     "RDF syntaxes, and `policy vocabularies` all properties and classes. Without a file, links "
+     "of pages and feeds, rdfs:seeAlso, owl:sameAs and the like are followed, together with "
+     "`policy vocabularies`."},
     {.name = NULL}};
 
 enum {

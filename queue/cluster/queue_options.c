@@ -2,40 +2,40 @@
 
 const struct opt queue_options[] = {
     {"queue.high_water", OPT_INTEGER, "10000", 1, 0, NULL,
-     "A stage gets no more jobs while so many wait for the next stage; it goes on at 80 %. "
-     "Extract is never held back."},
+     "A stage gets no more jobs while this many wait for the next stage. It goes on at 80 % of "
+     "them. Extract is never held back."},
     {"queue.min_free", OPT_SIZE, "256M", 0, 0, NULL,
      "Additions from outside and from other nodes are refused while the disk has less room than "
      "this; what is under way uses the rest."},
     {"queue.group_parallel", OPT_INTEGER, "16", 0, 1000000, NULL,
-     "Most hosts of one address that are fetched from at a time; 0 for no limit."},
+     "The number of hosts of one address that are fetched from at a time; 0 for no limit."},
     {"queue.group_delay", OPT_DURATION, "0", 0, 3600, NULL,
-     "Least time between two fetches from one address, whatever the host."},
+     "The shortest time between two fetches from one address, whatever the host."},
     {"queue.host_failures", OPT_INTEGER, "5", 1, 1000000, NULL,
-     "A host (scheme, name and port) that failed so often in a row is set aside with all its URIs: "
-     "no address, no connection, no TLS, no answer, no robots.txt; HTTP statuses of documents do "
-     "not count. With the rests of fetch.backoff five failures take half a minute, which a "
-     "moment's overload does not last."},
+     "A host (scheme, name and port) that failed this many times in a row is set aside with all "
+     "its URIs. Failures are: no address, no connection, no TLS, no answer, no robots.txt. HTTP "
+     "statuses of documents do not count. With the delays of fetch.backoff five failures take "
+     "half a minute, which is longer than a moment's overload."},
     {"queue.host_patience", OPT_DURATION, "4m", 0, 0, NULL,
-     "A host that has answered before is set aside after so long at the soonest: a machine that is "
-     "started anew, or a service that is being replaced, is back within it. One that never did is "
-     "set aside when queue.host_failures are reached: most of them are gone for good, and a "
+     "A host that has answered before is set aside no sooner than after this time: a machine that "
+     "is started anew, or a service that is being replaced, is back within it. One that never did "
+     "is set aside when queue.host_failures are reached: most of them are gone for good, and a "
      "crawl's end waits for them."},
     {"queue.host_probe", OPT_DURATION, "5m", 0.01, 0, NULL,
      "A host that is set aside is asked again after this time by one request, then after twice as "
      "long, and so on. When it answers, all its URIs go on."},
     {"queue.host_probe_maximum", OPT_DURATION, "24h", 0.01, 0, NULL,
-     "Longest time between two of these requests: a dead host costs one a day, and one that comes "
-     "back is noticed within a day."},
+     "The longest time between two of these requests. By default a dead host costs one request a "
+     "day, and one that comes back is noticed within a day."},
     {"queue.cache", OPT_SIZE, "128M", 1048576, 0, NULL,
-     "Memory for database pages. In proportion to it the daemon has, besides, memory for what is "
+     "The memory for database pages. In proportion to it the daemon also has memory for what is "
      "not yet written to disk and for the next jobs of hosts, half as much each, and for the URIs "
      "met most often, an eighth; and it writes twice as much of log between two checkpoints, 256M "
-     "at most. More makes crawls of many millions of URIs faster."},
+     "at most. More of it makes crawls of many millions of URIs faster."},
     {"queue.domain_budget", OPT_INTEGER, "100000", 0, 4000000, NULL,
-     "Fetches from all hosts of a registrable domain a day; those beyond wait until "
-     "others do not, but for some: nothing is dropped. 0 for no limit."},
+     "The number of fetches a day from all hosts of a registrable domain. Further ones wait until "
+     "others do not, except for a few, and nothing is dropped. 0 for no limit."},
     {"cluster.node", OPT_STRING, "", 0, 0, NULL,
-     "Which node of cluster.conf this machine is; may be empty when there is only one."},
+     "The node of cluster.conf that this machine is. It may be empty when there is only one."},
     {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},
 };

@@ -189,7 +189,7 @@ static const struct {
      "#two.text =\n"
      "\n"
      "# Words.\n"
-     "# (list parted by commas or blanks)\n"
+     "# (list separated by commas or blanks)\n"
      "#two.list = a, b\n"},
     {print_options,
      ".Ss one\n"
@@ -244,7 +244,7 @@ static const struct {
      "(text)\n"
      ".It \\&two.list = \\&a, b\n"
      "Words.\n"
-     "(list parted by commas or blanks)\n"
+     "(list separated by commas or blanks)\n"
      ".El\n"},
     {print_help, "Usage: quadrille do [FLAG]... -\n"
                  "\n"
