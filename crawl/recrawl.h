@@ -46,7 +46,7 @@ bool recrawl_foretells(double period, double elapsed);
  * on a word that held nearly always, and never for all: one in eight is made. number: as below. */
 bool recrawl_spares(uint64_t held, uint64_t broken, uint64_t number);
 
-/* Whether to believe who said that a document had changed, from how often it held. */
+/* Tells whether to believe who said that a document had changed, from how often it held. */
 double recrawl_trust(uint64_t held, uint64_t broken);
 /* Returns whether one claim is followed: all while trust is good, else samples, by which it can be
  * won back. number: any that differs from claim to claim. */

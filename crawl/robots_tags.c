@@ -99,9 +99,9 @@ take_tag(struct robots_tags *tags, struct slice value)
 
 /* ---- signals ---- */
 
-/* Whether a Content-Signal or Content-Usage value says that search is not wanted. It may begin
- * with a path, for which it is meant; others than those that path_query begins with say nothing.
- */
+/* Tells whether a Content-Signal or Content-Usage value says that search is not wanted. It may
+ * begin with a path, for which it is meant; others than those that path_query begins with say
+ * nothing. */
 static bool
 signal_reserves(struct slice value, struct slice path_query)
 {

@@ -1,5 +1,5 @@
-/* What publishers say of single documents: X-Robots-Tag, <meta name="robots">, and the signals of
- * rights that came later (Content-Signal, Content-Usage, TDM-Reservation). No I/O.
+/* Reads what publishers say of single documents in X-Robots-Tag, <meta name="robots"> and the
+ * signals of rights that came later (Content-Signal, Content-Usage, TDM-Reservation). No I/O.
  *
  * Of the directives only those count that can mean something for an index of statements: noindex,
  * nofollow, none (both), unavailable_after, which is noindex when the time is over. Without a name

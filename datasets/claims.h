@@ -1,4 +1,5 @@
-/* What of a host's descriptions is believed: docs/DATASETS.md, "What a description may claim". */
+/* Decides what of a host's descriptions is believed: docs/DATASETS.md, "What a description may
+ * claim". */
 #ifndef DATASETS_CLAIMS_H
 #define DATASETS_CLAIMS_H
 

@@ -223,8 +223,8 @@ load_of(const struct way_cost *cost, enum plan_way way, const struct plan_assump
     return cost->requests * factor * assumptions->request_bytes + cost->bytes;
 }
 
-/* Of the ways that give all, the lightest; else the links, else samples. A site that is smaller
- * than its dump, or as far as is known, is crawled. */
+/* Chooses the lightest of the ways that give all of the dataset, else its links, else samples. A
+ * site that is smaller than its dump, or as far as is known, is crawled. */
 void
 plan_dataset(const struct dataset *dataset, const struct plan_assumptions *assumptions,
              struct arena *arena, struct dataset_plan *plan)

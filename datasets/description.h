@@ -1,7 +1,6 @@
-/* What publishers say of their datasets, whatever vocabulary they say it in: Semantic Sitemaps
- * (semantic_sitemap.h), VoID, DCAT and schema.org. docs/DATASETS.md says what is believed of it.
- * Everything lives in the arena that a reader is given.
- */
+/* Descriptions that publishers give of their datasets, whatever vocabulary they use: Semantic
+ * Sitemaps (semantic_sitemap.h), VoID, DCAT and schema.org. docs/DATASETS.md says what is believed
+ * of it. Everything lives in the arena that a reader is given. / */
 #ifndef DATASETS_DESCRIPTION_H
 #define DATASETS_DESCRIPTION_H
 

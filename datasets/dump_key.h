@@ -1,4 +1,5 @@
-/* What dumps are asked for by. Documents are crawled by HTTP; dumps also lie on FTP servers. */
+/* The key is the URI that a dump is asked for by. Documents are crawled by HTTP; dumps also lie on
+ * FTP servers. */
 #ifndef DATASETS_DUMP_KEY_H
 #define DATASETS_DUMP_KEY_H
 

@@ -1,6 +1,6 @@
-/* What a crawl does with a dataset: the dumps that are downloaded, the samples that prove them,
- * and what may become of them. A plan makes it, the metadata store keeps it as META_EXECUTION
- * under the dataset's job, whoever slices reads it.
+/* An execution is what a crawl does with a dataset: the dumps that are downloaded, the samples that
+ * prove them, and what may become of them. A plan makes it, the metadata store keeps it as
+ * META_EXECUTION under the dataset's job, whoever slices reads it.
  *
  * Text, a line each: a word, a blank, a value; of unknown words nothing is thought.
  *

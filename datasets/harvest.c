@@ -289,7 +289,7 @@ compare_labels(const void *a, const void *b)
     return slice_compare(*(const struct slice *)a, *(const struct slice *)b);
 }
 
-/* Whether a blank node is used of which nothing is said. */
+/* Tells whether a blank node is used of which nothing is said. */
 static bool
 lacks_descriptions(const struct buf *described, const struct buf *used)
 {

@@ -117,7 +117,7 @@ copy(struct reader *reader, struct slice text)
     return arena_copy(reader->arena, text);
 }
 
-/* Whether it names a host, if it is of the web. */
+/* Tells whether it names a host, if it is of the web. */
 static bool
 has_host(struct slice uri)
 {
@@ -394,7 +394,7 @@ begin_element(void *context, const xmlChar *name, const xmlChar *prefix, const x
     take_slicing(reader, attributes, attribute_count);
 }
 
-/* What can be said when all of a dataset has been read. */
+/* Ends a dataset: some of its findings can be told only when all of it has been read. */
 static void
 end_dataset(struct reader *reader)
 {

@@ -58,9 +58,9 @@ static const struct format formats[] = {
      {{"link", FIELD_HREF}, {"updated", FIELD_MODIFIED}, {"modified", FIELD_MODIFIED}}},
 };
 
-/* What is kept of the extensions for images, videos and news
- * (http://www.google.com/schemas/sitemap-image/1.1 and its like; by prefix where it is not bound).
- */
+/* Elements that are kept of the extensions for images, videos and news
+ * (http://www.google.com/schemas/sitemap-image/1.1 and the like). They are found by prefix where
+ * that is not bound. */
 struct fact {
     const char *extension, *name, *label;
 };
@@ -392,8 +392,8 @@ characters(void *context, const xmlChar *text, int length)
 
 /* ---- XML ---- */
 
-/* What stands in an entry that the end of the file cut. A location counts only if a tag was begun
- * behind it: else its last characters may be missing. */
+/* Reads what stands in an entry that the end of the file cut. A location counts only if a tag was
+ * begun behind it: else its last characters may be missing. */
 static void
 end_cut_entry(struct parser *parser, struct slice bytes)
 {
@@ -496,7 +496,7 @@ sitemap_parse(struct slice bytes, sitemap_visit *visit, void *context,
     return status;
 }
 
-/* As most pages do. */
+/* Tells whether the text begins as most pages do. */
 static bool
 begins_as_page(struct slice text)
 {

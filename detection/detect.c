@@ -7,7 +7,7 @@
 #include "transforms/common/unpack.h"
 #include "transforms/xml/xml_peek.h"
 
-/* What is known while deciding. */
+/* Holds what is known while the type is decided. */
 struct evidence {
     struct slice bytes, text; /* text: the beginning in an ASCII-compatible encoding */
     struct slice claim;       /* canonical name of Content-Type's essence; empty: none */
@@ -251,7 +251,8 @@ decide_rdf(struct evidence *evidence)
                   slice_string(found));
 }
 
-/* What is only JSON is what Content-Type or the name says more exactly. */
+/* Decides for a text that is JSON and no more: it is what Content-Type or the name says more
+ * exactly. */
 static bool
 decide_plain_json(struct evidence *evidence, bool claimed)
 {
@@ -409,7 +410,7 @@ is_worth_unpacking(const struct detection *inner)
            (!slice_starts(type, SLICE("text/x-")) || slice_is(type, "text/x-opml"));
 }
 
-/* What is inside of gzip or zstd, when it is a document. */
+/* Decides by what is inside of gzip or zstd, when that is a document. */
 static bool
 decide_packed(struct detector *detector, struct evidence *evidence, const char *signature)
 {
@@ -506,7 +507,7 @@ decide_all(struct detector *detector, struct evidence *evidence)
            evidence->binary ? "binary of no known kind%.*s" : "text of no known kind%.*s", none);
 }
 
-/* What was said otherwise, and what lacks. */
+/* Adds findings about evidence that disagrees with the type, and about evidence that is missing. */
 static void
 add_contradictions(const struct evidence *evidence)
 {

@@ -8,7 +8,7 @@
 enum json_verdict { JSON_BROKEN, JSON_WHOLE, JSON_CUT };
 enum { JSON_DEPTH = 64 };
 
-/* What outer keys say. */
+/* Kinds of keys in outer objects that tell what the JSON is. */
 enum json_key {
     KEY_LINKED_DATA = 1, /* a keyword of JSON-LD */
     KEY_GEO_TYPE = 2,
@@ -183,7 +183,7 @@ json_key(struct json_scan *scan)
     return JSON_WHOLE;
 }
 
-/* What stands between a value and the next: commas and closing brackets; in objects also the
+/* Skips what stands between a value and the next: commas and closing brackets; in objects also the
  * next key and its colon. */
 static enum json_verdict
 json_after_value(struct json_scan *scan, bool first)

@@ -1,4 +1,4 @@
-/* What detection knows by heart: root elements, extensions, names. */
+/* Tables by which detection knows types: root elements, extensions, names. */
 #include "detection/detect.h"
 
 #include <stdio.h>

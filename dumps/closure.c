@@ -321,7 +321,7 @@ take_triple(struct closure_work *work, uint32_t at, bool backwards, struct reaso
 {
     const struct triple_line *triple = &work->triples[at];
     uint32_t *taken = &work->taken[backwards][at];
-    /* What the description has without condition it needs no second time. */
+    /* Triples that the description has unconditionally are not needed a second time. */
     if (*taken == work->walk || *taken == work->first_walk) {
         return STATUS_OK;
     }
@@ -360,8 +360,8 @@ walk(struct closure_work *work, struct reason *why)
     return STATUS_OK;
 }
 
-/* Of a ground triple, which is not in this component: what describes the reification counts only if
- * the triple is there. */
+/* Walks the reification of a ground triple, which is not in this component: what describes the
+ * reification counts only if the triple is there. */
 static enum status
 walk_reification(struct closure_work *work, const struct reification *reification,
                  struct reason *why)

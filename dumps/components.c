@@ -146,7 +146,7 @@ rewrite_edge(void *context, struct slice record, struct reason *why)
         components_find(components, codec_read_u64((const uint8_t *)record.at + 8)), why);
 }
 
-/* What is put from here on is in a spool of its own. */
+/* Begins a new spool, which takes what is put from here on. */
 static void
 replace_edges(struct components *components)
 {

@@ -175,7 +175,7 @@ extend_run(struct slicer_taker *taker, struct reason *why)
                                                                        : end_run(taker, why);
 }
 
-/* What comes before the subject, but for the hash. */
+/* Writes the line's beginning, all that comes before the subject but the hash. */
 static void
 write_head(struct slicer_taker *taker, enum document_place place, struct slice document,
            uint64_t condition)
@@ -416,7 +416,7 @@ slicer_taker_take(void *context, const struct quad *quad, struct reason *why)
         again ? taker->last_space : space_of(slicer, &quad->subject);
     const struct slice_space *object = space_of(slicer, &quad->object);
     const bool aside = blank && slicer->closures;
-    /* What closures add to is put here; what they find by themselves is not. */
+    /* Documents that closures add to are put here; those that they find by themselves are not. */
     const bool of_subject = subject != NULL && !(aside && subject->slicing >= SLICING_CBD);
     const bool of_object = object != NULL && object->slicing != SLICING_SUBJECT &&
                            object->slicing != SLICING_CBD &&

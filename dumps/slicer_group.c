@@ -28,7 +28,7 @@ struct run {
     size_t first, count; /* members */
 };
 
-/* What a line has behind its subject. */
+/* Holds what a line has behind its subject. */
 struct member {
     struct slice object;
     struct unpacked_predicate predicate;

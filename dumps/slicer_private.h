@@ -1,4 +1,4 @@
-/* What taking (slicer.c) and grouping (slicer_group.c, slicer_closures.c) share. */
+/* Declarations that taking (slicer.c) and grouping (slicer_group.c, slicer_closures.c) share. */
 #ifndef DUMPS_SLICER_PRIVATE_H
 #define DUMPS_SLICER_PRIVATE_H
 

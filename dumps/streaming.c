@@ -52,7 +52,7 @@ space_of(const struct streaming *streaming, struct slice iri)
     return iri.length > 0 ? slice_space_of(streaming->spaces, streaming->count, iri) : NULL;
 }
 
-/* Whether a resource has the triples that begin with it (backwards: that end with it). */
+/* Tells whether a resource has the triples that begin with it (backwards: that end with it). */
 static bool
 takes(const struct slice_space *space, bool backwards)
 {
@@ -225,7 +225,8 @@ streaming_reduce(struct streaming *streaming, struct slice key, struct reason *w
 
 /* ---- following ---- */
 
-/* What the document wants of this node: lines to it, wants to the nodes at their other ends. */
+/* Gives the document what it wants of this node: lines to it, wants to the nodes at their other
+ * ends. */
 static void
 give(struct streaming *streaming, char want, struct slice document)
 {

@@ -153,7 +153,7 @@ documents_of_blank(struct identity *identity, oid term, struct documents *docume
     return status;
 }
 
-/* What these terms mean is fixed. */
+/* Tells whether the term is one of RDF, RDFS or OWL, whose meaning is fixed. */
 static bool
 is_of_language(struct slice iri)
 {
@@ -209,7 +209,8 @@ authority_of(struct identity *identity, oid id, struct documents *documents, str
 
 /* ---- contexts ---- */
 
-/* Of what a document itself says of properties and classes, and of what it imports. */
+/* Returns the digest of what a document says of properties and classes itself, and of what it
+ * imports. */
 static uint64_t
 context_digest(const struct schema *schema, const struct documents *documents)
 {

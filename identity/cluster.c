@@ -311,7 +311,7 @@ find_root(uint32_t *parents, uint32_t node)
     return node;
 }
 
-/* Whether to join both would bring together what is split. */
+/* Tells whether to join both would bring together what is split. */
 static bool
 is_split(const struct search *search, uint32_t *parents, uint32_t one, uint32_t other)
 {
@@ -420,7 +420,8 @@ copy(struct arena *arena, const void *from, size_t size, void *result, struct re
     return keep_in(arena, from, size, result, "a cluster does not fit in memory", why);
 }
 
-/* Of a cluster that is too large only what concerns the resource itself is told. */
+/* Chooses what concerns the resource itself; of a cluster that is too large nothing else is
+ * told. */
 static void
 choose_own(struct search *search, oid resource)
 {

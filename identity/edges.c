@@ -1,4 +1,4 @@
-/* What one quad says of identity. */
+/* Reads from one quad what it says of identity. */
 #include "identity/identity_private.h"
 
 struct visiting {

@@ -30,8 +30,8 @@ struct identity_settings {
     /* Whether the source knows the graph q:provenance, which says where terms redirect to. */
     bool redirects;
     struct identity_limits limits; /* zeros: the usual ones */
-    /* Of the query that asks: time, cancellation, others' turns; half of its memory (0: 256 MiB).
-     * They must live as long. NULL: none of these. */
+    /* These are options of the query that asks: time, cancellation, others' turns; half of its
+     * memory (0: 256 MiB). They must live as long. NULL: none of these. */
     const struct query_options *options;
 };
 
@@ -90,7 +90,7 @@ void identity_free(struct identity *identity); /* NULL is allowed */
 enum status identity_find(struct identity *identity, oid resource, struct arena *arena,
                           struct identity_cluster *cluster, struct reason *why);
 
-/* What was asked of the memory of meanings, for measuring. */
+/* Counts how often the cache of meanings was asked and could answer, for measuring. */
 struct identity_counts {
     uint64_t meanings_made, meanings_found, contexts_made, contexts_found, schemas_read;
 };

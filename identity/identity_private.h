@@ -61,9 +61,9 @@ struct rows {
     bool cut; /* there are more than were wanted */
 };
 
-/* What a document says about properties and classes, sorted by subject, kind and object. The
- * object of a cardinality is OID_NONE: only those of one are kept. Equivalence and inversion
- * stand in both directions. */
+/* An axiom is what a document says about properties and classes; axioms are sorted by subject, kind
+ * and object. The object of a cardinality is OID_NONE: only those of one are kept. Equivalence and
+ * inversion stand in both directions. */
 struct axiom {
     oid subject, object;
     uint64_t kind; /* enum vocabulary_term; as wide as this there is no padding in a digest */
@@ -84,8 +84,8 @@ struct documents {
     bool cut;
 };
 
-/* What a property means where it is used: each statement with it implies one with each of these,
- * its subject and object exchanged if inverted. */
+/* A property that another implies where that is used: each statement with it implies one with each
+ * of these, its subject and object exchanged if inverted. */
 struct implied {
     oid property;
     bool inverted, functional, inverse_functional;
@@ -116,8 +116,9 @@ struct restrictions {
     size_t count;
 };
 
-/* What a document adds to the ontologies of its terms: its own axioms and those it imports. All
- * documents that add nothing share one. Meanings are kept by property, for each context. */
+/* A context is what a document adds to the ontologies of its terms: its own axioms and those it
+ * imports. All documents that add nothing share one. Meanings are kept by property, for each
+ * context. */
 struct context {
     struct documents documents;   /* the first one is the document itself */
     struct map meanings, classes; /* places in the identity's lists */
@@ -179,8 +180,8 @@ enum status vocabulary_find(struct identity *identity, struct reason *why);
 bool vocabulary_pattern(const struct identity *identity, enum vocabulary_term kind, oid document,
                         struct quad_oids *pattern);
 
-/* Whether a document may have axioms. After some that were asked for the documents that have any
- * are listed, as long as that is no more to read than one may. */
+/* Tells whether a document may have axioms. After some that were asked for the documents that have
+ * any are listed, as long as that is no more to read than one may. */
 enum status vocabulary_may_be_used(struct identity *identity, oid document, bool *may,
                                    struct reason *why);
 

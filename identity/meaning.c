@@ -1,12 +1,12 @@
-/* What properties and classes mean, from their own documents and those of the context alone. A
- * document is believed about a term only in the direction that changes what the term itself
+/* Finds what properties and classes mean, from their own documents and those of the context alone.
+ * A document is believed about a term only in the direction that changes what the term itself
  * implies; so nobody changes what others mean by theirs. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "identity/identity_private.h"
 
-/* What is known of those who define a term. */
+/* Holds what is known of the documents that define a term. */
 struct authority {
     bool undefined; /* there are none */
     bool cut;       /* not all were read */

@@ -1,6 +1,6 @@
-/* What a query needs of quads: lookup, resolve, scan, estimate, search. The evaluator in
- * index/query/ knows only this table, so that it runs over one partition's OIDs as over
- * several partitions joined (index/federation) or over a graph in memory (tests).
+/* A quad source is what a query needs of quads: lookup, resolve, scan, estimate, search. The
+ * evaluator in index/query/ knows only this table, so that it runs over one partition's OIDs as
+ * over several partitions joined (index/federation) or over a graph in memory (tests).
  *
  * Identifiers: 0 means "none" or, in a pattern, "any". Identifiers at and above OID_LOCAL are
  * the evaluator's own (computed values) and are never passed to a source.

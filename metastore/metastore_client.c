@@ -619,7 +619,7 @@ metastore_get_wait(struct metastore_client *client, struct slice key, struct buf
     return status;
 }
 
-/* What one endpoint has sent of a scan. */
+/* Holds what one endpoint has sent of a scan. */
 struct scan_page {
     struct buf reply, after;
     struct codec_reader reader;

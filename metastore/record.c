@@ -433,7 +433,7 @@ append_lines(struct merge *merge, uint32_t tag, struct slice added)
                &(struct item){.tag = tag, .form = FORM_TEXT, .text = slice_of(place, length)});
 }
 
-/* What the record and the update say of DEPTH and VIA; absent ones have tag 0. */
+/* Holds what the record and the update say of DEPTH and VIA; absent ones have tag 0. */
 struct origin {
     struct item depth, via;
 };
@@ -480,7 +480,7 @@ store_origin_item(struct merge *merge, uint32_t tag, const struct item *item)
     store_item(merge, &stored);
 }
 
-/* What each visit says, also one that brings no new content. */
+/* Tells whether the field is one that each visit states, also one that brings no new content. */
 static bool
 is_of_visit(uint32_t tag)
 {

@@ -1,4 +1,4 @@
-/* What is known of a URI or a host: typed fields with small numbers. See FORMAT.md.
+/* A record is what is known of a URI or a host: typed fields with small numbers. See FORMAT.md.
  *
  * A put merges an update into the stored record: fields given replace the stored ones, cleared
  * ones go, others stay. An update with an older GENERATION than the record's is dropped. DEPTH

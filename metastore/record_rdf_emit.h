@@ -1,4 +1,5 @@
-/* What the files of metastore/rdf share: names, nodes, and triples one at a time. Private. */
+/* Declarations that the files which write records as RDF share: names, nodes, and triples one at a
+ * time. Private. */
 #ifndef METASTORE_RECORD_RDF_EMIT_H
 #define METASTORE_RECORD_RDF_EMIT_H
 

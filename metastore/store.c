@@ -306,7 +306,7 @@ bulk_size(const struct meta_pair *pair)
     return pair->key.length + pair->value.length + 4 * sizeof(uint32_t);
 }
 
-/* As many pairs as fit the bulk buffer in one call; *done grows. */
+/* Puts as many pairs as fit the bulk buffer in one call; *done grows. */
 static int
 put_bulk(struct meta_store *store, DB_TXN *transaction, const struct meta_pair *pairs, size_t n,
          size_t *done)

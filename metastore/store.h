@@ -1,5 +1,5 @@
-/* What holds the records, in Berkeley DB. Values are whole and mean nothing here; merging and the
- * version of records are done above (metastore_service.c).
+/* The store holds the records, in Berkeley DB. Values are whole and mean nothing here; merging and
+ * the version of records are done above (metastore_service.c).
  *
  * Batches are sorted by key and hold each key once: the caller's duty. Not thread-safe.
  */

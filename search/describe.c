@@ -84,7 +84,7 @@ put_documents(struct buf *text, const struct find_entry *entry, const struct fin
     }
 }
 
-/* Of bindings of ?g with ?n or ?time, which are given back. */
+/* Notes documents from bindings of ?g with ?n or ?time, which are given back. */
 static void
 note_documents(struct find_results *results, size_t from, size_t count, json_t *bindings)
 {

@@ -1,4 +1,4 @@
-/* What limits a search, among its words or beside them: KIND:VALUE, or -KIND:VALUE for what is to
+/* Filters limit a search, among its words or beside them: KIND:VALUE, or -KIND:VALUE for what is to
  * be without it. Of one kind any has to hold, of different kinds all, and none with a minus.
  *
  *   class: predicate:  an IRI, also in <>; a name with a usual prefix; or, without a colon, the end

@@ -117,8 +117,8 @@ digest_of(const struct find_row *rows, size_t count)
     return sum;
 }
 
-/* What an entry is compared by. Its name is made only where the triples are the same as another's,
- * which is seldom. */
+/* Holds what an entry is compared by. Its name is made only where the triples are the same as
+ * another's, which is seldom. */
 struct syntax {
     uint64_t digest;
     struct slice name;

@@ -5,7 +5,7 @@
 #include "rdf/core/writer.h"
 #include "search/find_private.h"
 
-/* As many as a search looks through where filters may leave few of them. */
+/* A search looks through so many lines where filters may leave few of them. */
 enum { LOOKED_THROUGH = 100000, LINE_BYTES = 64 << 20 };
 
 static int

@@ -1,4 +1,4 @@
-/* What the files of ROOT say of shares, for owners and for those who look on. */
+/* Reads what the files of ROOT say of shares, for owners and for those who look on. */
 #include "shares/share_claims.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* What the files of ROOT say of shares, for owners and for those who look on: FORMAT.md. */
+/* Reads what the files of ROOT say of shares, for owners and for those who look on: FORMAT.md. */
 #ifndef SHARES_SHARE_CLAIMS_H
 #define SHARES_SHARE_CLAIMS_H
 
@@ -32,7 +32,7 @@ enum status share_move_read(const struct share_files *files, size_t share,
 /* The latest claim of each share, of what the files say now. */
 enum status share_claims_read(const struct share_files *files, size_t shares,
                               struct share_seen *seen, struct reason *why);
-/* Whether a person gave the share up for good. */
+/* Tells whether a person gave the share up for good. */
 enum status share_forgotten_read(const struct share_files *files, size_t share, bool *forgotten,
                                  struct reason *why);
 

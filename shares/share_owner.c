@@ -332,7 +332,8 @@ is_drained(const struct share_owner *owner, const char *machine, bool *drained, 
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-/* Whether it is one that this run had before it lost its lease: all that acted for it is dead. */
+/* Tells whether it is one that this run had before it lost its lease: all that acted for it is
+ * dead. */
 static bool
 is_earlier_of_run(const struct share_owner *owner, const char *session)
 {
@@ -539,7 +540,7 @@ plan(const struct share_owner *owner, struct planned *planned)
     share_plan(planned->machines, planned->count, planned->shares, shares, planned->should);
 }
 
-/* Whether its last owner, if any, cannot act any more. */
+/* Tells whether its last owner, if any, cannot act any more. */
 static bool
 can_be_claimed(const struct share_owner *owner, const struct known_share *share)
 {
@@ -633,7 +634,7 @@ leave_what_is_due(struct share_owner *owner, const struct planned *planned)
     }
 }
 
-/* What stands under a claim of ours that is in force is of no use to anybody. */
+/* Removes what stands under a claim of ours that is in force: it is of no use to anybody. */
 static enum status
 tidy(struct share_owner *owner, struct reason *why)
 {

@@ -33,7 +33,7 @@ struct share_owner_settings {
 };
 
 struct share_owner;
-/* What the settings point to is copied, but for files and clock. */
+/* Copies what the settings point to, except for files and clock. */
 struct share_owner *share_owner_open(const struct share_owner_settings *settings);
 void share_owner_close(struct share_owner *owner);
 /* "MACHINE.INCARNATION" */
@@ -53,7 +53,7 @@ uint64_t share_owner_until(const struct share_owner *owner);
 
 enum share_ownership { SHARE_OTHERS, SHARE_OURS, SHARE_LEAVING };
 enum share_ownership share_owner_has(const struct share_owner *owner, size_t share);
-/* Of a share of ours: whether no earlier owner can have a request under way. */
+/* Tells of a share of ours whether no earlier owner can have a request under way. */
 bool share_owner_took_clean(const struct share_owner *owner, size_t share);
 
 /* Gives a share back whose processes have ended. clean: they ended in order, and what was to be

@@ -18,7 +18,7 @@ may_run(const struct plan *plan, int machine, size_t share)
            (plan->machines[machine].only == NULL || plan->machines[machine].only[share]);
 }
 
-/* Whether it is to go wherever there is room. */
+/* Tells whether it is to go wherever there is room. */
 static bool
 is_open(const struct plan *plan, size_t share)
 {

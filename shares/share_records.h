@@ -1,4 +1,4 @@
-/* What stands in the files by which machines agree on who runs a share: FORMAT.md. */
+/* Reads and writes the files by which machines agree on who runs a share: FORMAT.md. */
 #ifndef SHARES_SHARE_RECORDS_H
 #define SHARES_SHARE_RECORDS_H
 
@@ -44,7 +44,7 @@ bool share_session_parse(struct slice text, struct share_session *session);
 void share_session_put(const struct share_session *session, struct buf *text);
 /* The value of the first line "NAME VALUE" of a text; false: it has none, or a longer one. */
 bool share_text_line(struct slice text, const char *name, char *value, size_t size);
-/* What a session says of its share: "" when it says nothing. */
+/* Returns what a session says of its share, or "" when it says nothing. */
 void share_session_told(struct slice text, size_t share, char told[SHARE_TOLD_SIZE]);
 
 /* ROOT/claims/SHARE.GENERATION */

@@ -28,8 +28,8 @@ enum {
 /* Powers of 33, modulo 2^32. */
 static const uint32_t power_1 = 33, power_2 = 1089, power_4 = 1185921;
 
-/* What eight bytes add: the first times 33^7, the last times 1. In pairs, then pairs of pairs; no
- * part overflows into the next: 255 * 34 has 14 bits, that times 1090 has 24. */
+/* Returns what eight bytes add: the first times 33^7, the last times 1. In pairs, then pairs of
+ * pairs; no part overflows into the next: 255 * 34 has 14 bits, that times 1090 has 24. */
 static uint32_t
 sum_of_eight(const uint8_t *at)
 {

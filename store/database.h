@@ -62,8 +62,8 @@ enum status database_open_tree(struct database *database, DB **tree, const char 
 uint32_t database_checksum(const void *unused, const void *bytes,
                            uint32_t length) __asm__("__ham_func4");
 
-/* What an error of the library means: FULL, CORRUPT or SYSTEM. After DB_RUNRECOVERY it is broken.
- */
+/* Returns what an error of the library means: FULL, CORRUPT or SYSTEM. After DB_RUNRECOVERY it is
+ * broken. / */
 enum status database_failed(struct database *database, int error, struct reason *why,
                             const char *what);
 

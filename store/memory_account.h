@@ -1,4 +1,4 @@
-/* What somebody holds in memory, against a limit. */
+/* Counts what somebody holds in memory against a limit. */
 #ifndef STORE_MEMORY_ACCOUNT_H
 #define STORE_MEMORY_ACCOUNT_H
 

@@ -13,7 +13,7 @@
 #include "base/status.h"
 #include "store/memory_account.h"
 
-/* Whether the task has to end before its time. */
+/* Tells whether the task has to end before its time. */
 typedef enum status spill_check(const void *context, struct reason *why);
 
 struct spill {

@@ -386,8 +386,8 @@ read_range(struct warc_reader *reader, const struct open_file *file, uint64_t of
     return STATUS_OK;
 }
 
-/* Whether the record is among the bytes that were read with an earlier one. Only forward: who reads
- * a record again wants to know what the file has now. */
+/* Tells whether the record is among the bytes that were read with an earlier one. Only forward: who
+ * reads a record again wants to know what the file has now. */
 static bool
 was_read_ahead(const struct warc_reader *reader, struct slice name, uint64_t offset,
                uint64_t length)

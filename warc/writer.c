@@ -369,7 +369,7 @@ ready_file(struct warc_writer *writer, struct reason *why)
     return writer->descriptor >= 0 ? STATUS_OK : open_file(writer, why);
 }
 
-/* What may stand in a file's name. */
+/* Returns the text with only such characters as may stand in a file's name. */
 static char *
 name_part(const char *text)
 {
@@ -621,7 +621,7 @@ warc_pack_conversion(struct warc_writer *writer, const struct warc_conversion *c
     return STATUS_OK;
 }
 
-/* What begins as a gzip member may be a record. */
+/* Tells whether the bytes begin as a gzip member, so that they may be a record. */
 static bool
 may_be_member(const char *bytes, uint64_t length)
 {

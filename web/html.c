@@ -35,7 +35,7 @@ html_script(struct buf *out, const char *name)
     (void)buf_printf(out, "<script src=\"%s\" defer></script>", address);
 }
 
-/* What stands above each page: where one begins, the field for words, the pages. */
+/* Writes what stands above each page: where one begins, the field for words, the pages. */
 static void
 html_header(struct buf *out, bool with_field, struct slice words)
 {

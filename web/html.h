@@ -22,7 +22,7 @@ void html_begin_bare(struct buf *out, const char *title);
 void html_end(struct buf *out);
 /* Loads a script of web/assets/ once the page is there. */
 void html_script(struct buf *out, const char *name);
-/* What failed, as a page. */
+/* Replies with a page that says what failed. */
 void html_problem(struct web_reply *reply, const char *title);
 
 #endif

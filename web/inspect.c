@@ -37,7 +37,8 @@ page(struct buf *out, struct slice url, struct slice uri, struct slice document,
     html_end(out);
 }
 
-/* What is to be looked at, from a form or the body itself. False: the reply says what is wrong. */
+/* Reads what is to be looked at, from a form or the body itself. False: the reply says what is
+ * wrong. */
 static bool
 read_request(const struct web_request *request, struct web_command *command,
              struct web_reply *reply)

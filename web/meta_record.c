@@ -1,4 +1,4 @@
-/* What the metadata store knows of a URI. */
+/* Looks up what the metadata store knows of a URI. */
 #include "base/url/url.h"
 #include "metastore/metastore_client.h"
 #include "metastore/record_rdf.h"

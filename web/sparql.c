@@ -144,7 +144,7 @@ timeout_of(const struct web_service *service, const struct web_request *request)
 
 /* ---- a query ---- */
 
-/* Of one request; the stream's thread owns it. */
+/* Belongs to one request; the stream's thread owns it. */
 struct question {
     struct web_service *service;
     struct web_query *query;
@@ -332,7 +332,7 @@ describe(struct web_reply *reply)
     reply->content_type = "text/turtle; charset=utf-8";
 }
 
-/* Whether a browser asks, for people: the page of queries answers. */
+/* Tells whether a browser asks, for people: the page of queries answers. */
 static bool
 wants_page(const struct web_request *request)
 {

@@ -1,4 +1,4 @@
-/* What the index holds, as VoID, for those who look before they query. */
+/* Describes what the index holds, as VoID, for those who look before they query. */
 #include "web/web_service.h"
 
 enum { DESCRIPTION_BYTES = 64 << 20 };

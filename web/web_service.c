@@ -92,7 +92,7 @@ web_query_give(struct web_service *service, struct web_query *query)
 
 /* ---- parts that nobody runs ---- */
 
-/* Whether no process of this machine listens at "ipc://PATH". */
+/* Tells whether no process of this machine listens at "ipc://PATH". */
 static bool
 is_deserted(const char *endpoint)
 {

@@ -85,11 +85,11 @@ void status_recorder_close(struct status_recorder *recorder); /* NULL is allowed
 /* A client of the metadata store, to be closed. */
 enum status web_metastore_open(struct web_service *service, struct metastore_client **client,
                                struct reason *why);
-/* Whether what was archived is for everybody: not in a cluster with keys, nor with web.archive=no.
- */
+/* Tells whether what was archived is for everybody: not in a cluster with keys, nor with
+ * web.archive=no. */
 bool web_gives_archive(const struct web_service *service);
-/* What the metadata store knows of a document, or of a host by its origin: the record with its key
- * (metastore/record.h; both buf_init'ed), or Turtle. NOT_FOUND: nothing. */
+/* Finds what the metadata store knows of a document, or of a host by its origin: the record with
+ * its key (metastore/record.h; both buf_init'ed), or Turtle. NOT_FOUND: nothing. */
 enum status web_document_fields(struct web_service *service, struct slice uri, struct buf *key,
                                 struct buf *record, struct reason *why);
 enum status web_document_record(struct web_service *service, struct slice uri, struct buf *turtle,

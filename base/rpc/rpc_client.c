@@ -486,7 +486,7 @@ clock_notice(struct rpc_client *client)
     }
 }
 
-/* Whether those who are to answer can. */
+/* Checks that those who are to answer can do so. */
 static void
 look_around(struct rpc_client *client)
 {

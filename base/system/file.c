@@ -102,8 +102,8 @@ enum status
 file_open_unnamed(const char *folder, int *descriptor, struct reason *why)
 {
     *descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    /* What a file system says that has none; the last two are of kernels that read the flag as
-     * O_DIRECTORY. */
+    /* A file system that has no unnamed files answers with one of these errors; the last two are of
+     * kernels that read the flag as O_DIRECTORY. */
     if (*descriptor < 0 &&
         (errno == EOPNOTSUPP || errno == EINVAL || errno == ENOENT || errno == EISDIR)) {
         *descriptor = open_and_remove_name(folder);
@@ -140,7 +140,7 @@ file_sync_folder(const char *folder, struct reason *why)
     return status;
 }
 
-/* Of what the path names. */
+/* Syncs the folder of the path, so that the file's name is durable. */
 static int
 sync_parent(const char *path)
 {

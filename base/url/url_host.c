@@ -397,7 +397,7 @@ domain_to_ascii(struct slice domain, struct buf *out, struct reason *why)
     return status;
 }
 
-/* What is written as it stands: most names. */
+/* Tells whether the name can be written as it stands, as most names can. */
 static bool
 is_plain_name(struct slice text)
 {

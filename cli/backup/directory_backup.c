@@ -234,7 +234,7 @@ take_file(struct walk *walk, const char *name, const struct stat *info, struct r
     return copy_file(from, to, info, walk->running, why);
 }
 
-/* Of the copy: what is not in the source any more was copied while that was at work. */
+/* Drops from the copy what is no longer in the source: it was copied while the source changed. */
 static enum status
 drop_gone(struct walk *walk, const char *name, const struct stat *info, struct reason *why)
 {

@@ -12,7 +12,8 @@ enum { BACKUP_PATH_SIZE = 4096 };
 
 /* The first line of MANIFEST: this, a tab, how many partitions of the index there are. */
 #define BACKUP_WHOLE_HEAD "quadrille backup 2"
-/* Of what ROOT has for itself, in the folder BACKUP_OF_ROOT beside the shares: a tab, how many. */
+/* The file that lists ROOT's own files begins with this word, a tab, and their number; the files
+ * are in the folder BACKUP_OF_ROOT beside the shares. */
 #define BACKUP_CLUSTER_HEAD "quadrille cluster backup 1"
 #define BACKUP_OF_ROOT "root"
 

@@ -197,7 +197,7 @@ version_of(const struct shown *shown, size_t share, char version[VERSION_SIZE])
     }
 }
 
-/* Whether it is not the present one. */
+/* Tells whether it is not the present one. */
 static bool
 is_outdated(const struct shown *shown, const char *version)
 {
@@ -233,7 +233,7 @@ print_lag(const struct share_lag *lag, FILE *out)
     fprintf(out, "%8" PRIu64 "  ", lag->outbox);
 }
 
-/* What the machine could not use of the settings that it has read. */
+/* Prints what the machine could not use of the settings that it has read. */
 static void
 print_refused(struct slice text, FILE *out)
 {
@@ -333,7 +333,7 @@ put_text(const char *text, FILE *out)
     buf_release(&json);
 }
 
-/* What a session or helper says of the settings. */
+/* Prints what a session or helper says of its settings. */
 static void
 print_json_settings(struct slice told, FILE *out)
 {

@@ -354,7 +354,7 @@ mind_shares(struct machine *machine, uint64_t next)
     }
 }
 
-/* What was read of ROOT's settings, and which each share runs with. */
+/* Writes to the log what was read of ROOT's settings, and which of them each share runs with. */
 static void
 tell_settings(struct machine *machine)
 {

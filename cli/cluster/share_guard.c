@@ -227,7 +227,7 @@ share_guard_kill(const struct share_guard *guard)
     }
 }
 
-/* What it guarded is ours to wait for now. */
+/* Takes over what the guard has guarded: it is ours to wait for now. */
 static void
 take_end(struct share_guard *guard)
 {

@@ -47,8 +47,8 @@ void share_guard_kill(const struct share_guard *guard);
  * reached it nor when it is in a call to the file system that nothing interrupts. code: what
  * `quadrille up` ended with, or more than 128 when it was killed. */
 bool share_guard_has_ended(struct share_guard *guard, int *code);
-/* What a guarded process had started in a group of its own is the caller's to wait for, too, when
- * that process was killed: waits for what has ended and is in no group of a guard. */
+/* Waits for what has ended and is in no group of a guard. When a guarded process was killed, what
+ * it had started in groups of its own is the caller's to wait for, too. */
 typedef bool share_guard_is_group(const void *context, pid_t group);
 void share_guard_reap_strays(share_guard_is_group *is_of_a_guard, const void *context);
 

@@ -207,7 +207,7 @@ show(struct crawl *crawl, bool last)
 
 enum { HOSTS_SHOWN = 20 };
 
-/* Of the hosts that are set aside, those with most URIs. */
+/* Gathers the hosts that are set aside, those with most URIs first. */
 struct aside {
     char *lines[HOSTS_SHOWN];
     uint64_t jobs[HOSTS_SHOWN];
@@ -292,7 +292,7 @@ tell_page(struct crawl *crawl)
     fflush(stdout);
 }
 
-/* What became of the seeds: fails when none of them could be fetched. */
+/* Prints what became of the seeds, and fails when none of them could be fetched. */
 static enum status
 judge_seeds(const struct crawl *crawl, const struct seed_outcomes *outcomes, struct reason *why)
 {

@@ -171,7 +171,7 @@ read_piece(void *reader, struct slice bytes, struct reason *why)
     return nquads_reader_feed(reader, bytes, why);
 }
 
-/* What the index has of the graph. */
+/* Asks the index which quads of the graph it has. */
 static enum status
 ask_present(void *context, struct slice graph, struct graph *quads, struct reason *why)
 {

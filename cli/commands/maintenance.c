@@ -165,7 +165,7 @@ back_up_into(const char *directory, struct index_client *index, size_t first, si
     return status;
 }
 
-/* Of a cluster each share becomes a backup by itself, TARGET/share-N. */
+/* Backs up each share of a cluster by itself, to TARGET/share-N. */
 static enum status
 back_up_all(const struct cli *cli, struct index_client *index, const char *folder, uint64_t *bytes,
             struct reason *why)
@@ -203,7 +203,7 @@ set_place(struct backup_place *place, const char *from, const char *name, const 
                            : clean_path(since, place->earlier, why);
 }
 
-/* Of a cluster ROOT comes last: its settings are those that its shares rest with. */
+/* Copies ROOT of a cluster last: its settings are those that its shares were stopped with. */
 static enum status
 copy_directories(const struct cli *cli, const char *since, const char *folder, struct reason *why)
 {
@@ -435,7 +435,8 @@ restore_cluster(const struct cli_common *common, const char *source, const char 
                              found, root.count);
 }
 
-/* Of several nodes this one alone is older than what the others know of it. */
+/* Marks a node that was restored alone among several: it is older than what the others know of
+ * it. */
 static enum status
 mark_older(const char *folder, const struct restored *restored, struct reason *why)
 {

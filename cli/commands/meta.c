@@ -28,8 +28,8 @@ print_record(struct metastore_client *metastore, struct slice key, bool *found, 
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-/* What was fetched for another document, or as a dump, has a record of its own; by FTP nothing else
- * is. */
+/* Returns the fragment of the record's key. A document that was fetched for another one, or as a
+ * dump, has a record of its own; by FTP only dumps are fetched. */
 static const char *
 fragment_of(const char *uri)
 {

@@ -183,7 +183,7 @@ read_place(struct slice record, const struct place *place, struct document_recor
            meta_record_text(record, place->id, &where->id);
 }
 
-/* What an update that is not in the store yet says. */
+/* Keeps the records that an update names which is not in the store yet. */
 static void
 pin_update(struct retain *retain, struct slice fields)
 {

@@ -79,7 +79,8 @@ start_web(struct serving *serving, struct reason *why)
     return serving->web > 0 ? STATUS_OK : status_fail_errno(why, "cannot start quadrille-web");
 }
 
-/* Of an own child it is what the pipe's end tells; its reason it has said itself. */
+/* Says how the web service ended: of a child of ours the end of its pipe tells that, and it has
+ * printed its reason itself. */
 static enum status
 web_ended(struct serving *serving, struct reason *why)
 {

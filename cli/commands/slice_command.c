@@ -41,7 +41,7 @@ write_text(const struct output *output, struct buf *text, struct reason *why)
     return written ? STATUS_OK : status_fail_errno(why, "cannot write documents");
 }
 
-/* What this thread has; nobody else writes until it unlocks. */
+/* Writes what this thread has gathered; nobody else writes until it unlocks. */
 static enum status
 flush(struct output *output, struct buf *text, bool *locked, struct reason *why)
 {

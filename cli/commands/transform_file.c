@@ -92,7 +92,7 @@ take_options(const struct file_flags *flags, struct opt_set **options, struct re
 
 /* ---- detect ---- */
 
-/* What content, Content-Type and name say each on their own. */
+/* Prints what content, Content-Type and name say, each on its own. */
 static void
 print_evidence(const struct material_file *material, const struct detection *detection)
 {

@@ -449,7 +449,7 @@ remove_files(const struct dataset_run *run)
     }
 }
 
-/* Whether a process that was killed has done it all: its files are gone. */
+/* Tells whether a process that was killed has done it all: its files are gone. */
 static bool
 was_done(const struct dataset_run *run)
 {

@@ -1,4 +1,4 @@
-/* What a host says of its datasets, judged and printed. Neither is thread-safe. */
+/* Judges and prints what a host says of its datasets. Neither is thread-safe. */
 #ifndef CLI_DATASETS_SURVEY_PRINT_H
 #define CLI_DATASETS_SURVEY_PRINT_H
 

@@ -1,6 +1,6 @@
-/* What a document says, found by the detection and the transforms of a crawl, without a crawl:
+/* Finds what a document says by the detection and the transforms of a crawl, but without a crawl:
  * nothing is archived or indexed. Foreign bytes are parsed in sandboxed workers only. One thread.
- */
+ * / */
 #ifndef CLI_INSPECTION_INSPECTION_H
 #define CLI_INSPECTION_INSPECTION_H
 

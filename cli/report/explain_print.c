@@ -64,7 +64,7 @@ time_text(struct slice record, enum meta_field field, char text[CLOCK_TEXT_SIZE]
     return true;
 }
 
-/* As a line of N-Triples: the document is named already. */
+/* Writes the statement as a line of N-Triples, without its graph: the document is named already. */
 static void
 append_statement(struct buf *out, const struct quad *quad)
 {

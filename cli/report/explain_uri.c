@@ -142,7 +142,7 @@ tell_seen(struct explained *explained)
     end(explained);
 }
 
-/* What sitemaps say of it. */
+/* Says what sitemaps state about the URI. */
 static void
 tell_sitemap(struct explained *explained)
 {
@@ -320,7 +320,7 @@ ones(uint64_t thousandths)
     return (double)(int64_t)thousandths / 1000;
 }
 
-/* What decides among the jobs of its lane. */
+/* Says what decides when the job is taken among those of its lane. */
 static void
 tell_rank(struct explained *explained, const struct queue_explanation *look)
 {
@@ -376,7 +376,7 @@ tell_frontier(struct explained *explained, const struct queue_explanation *look)
     end(explained);
 }
 
-/* What decides when its host's turn comes. */
+/* Says what decides when the turn of the job's host comes. */
 static void
 tell_lane(struct explained *explained, const struct queue_explanation *look)
 {
@@ -440,7 +440,7 @@ take_host(void *context, const struct queue_host *host)
     return false;
 }
 
-/* Whether its host fails. */
+/* Tells whether its host fails. */
 static enum status
 tell_trouble(struct explained *explained, struct reason *why)
 {
@@ -522,7 +522,7 @@ read_record(struct explained *explained, char kind, struct slice of, struct buf 
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-/* What is no document may be a dump. */
+/* Reads the record of the document, or else that of the dump of this URI. */
 static enum status
 read_document(struct explained *explained, struct reason *why)
 {

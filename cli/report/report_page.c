@@ -34,7 +34,7 @@ report_page_release(struct report_page *page)
 
 /* ---- words and lines ---- */
 
-/* What stands before the mark, which is left out of *rest. */
+/* Returns the text before the mark and takes both away from *rest. */
 static struct slice
 take_until(struct slice *rest, char mark)
 {
@@ -197,7 +197,7 @@ ends(struct slice text, const char *end)
     return text.length >= length && memcmp(text.at + text.length - length, end, length) == 0;
 }
 
-/* What the server says is the same, or more special than what content alone can show. */
+/* Tells whether what the server says is the same, or more specific than content alone can show. */
 static bool
 type_fits(struct slice said, struct slice found)
 {

@@ -1,6 +1,5 @@
-/* Of each host the records of its URLs are read once each way: what was seen ("s"), what was
- * fetched
- * ("u"). Links come from the index. Memory: sitemap_study.h. */
+/* The records of each host's URLs are read once in each order: by what sitemaps listed ("s"), and
+ * by what was fetched ("u"). Links come from the index. Memory: sitemap_study.h. */
 #include "cli/report/report_sitemaps.h"
 
 #include <errno.h>

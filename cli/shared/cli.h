@@ -54,14 +54,14 @@ enum status cli_open_reading(struct cli *cli, const struct cli_common *common, s
 void cli_close(struct cli *cli);
 /* For commands that need no whole crawl: uses the named parts ("queue,index") until cli_close, and
  * runs them where nobody else does, so that a finished crawl can be queried without `quadrille up`.
- * Of a cluster it runs nothing: its machines do.
+ * In a cluster it runs nothing, since the machines do.
  * docs/PROCESSES.md. A second call does nothing. */
 enum status cli_serve(struct cli *cli, const char *only, struct reason *why);
 
 /* MISUSE unless it is a data directory. */
 enum status cli_check_directory(const char *directory, struct reason *why);
-/* Whether the operands are files that can be read, before anything is started for them; "-" is
- * standard input. */
+/* Tells whether the operands are files that can be read, before anything is started for them; "-"
+ * is standard input. */
 enum status cli_check_files(char **paths, int n, struct reason *why);
 /* Makes DIR and DIR/quadrille.conf where they are missing. */
 enum status cli_make_directory(const char *directory, struct reason *why);
@@ -78,7 +78,7 @@ size_t cli_share_number(const struct cli *cli, size_t node);
 enum status cli_follow_cluster(struct cli *cli, bool *changed, struct reason *why);
 
 enum { CLI_ANSWER_MS = 30000 };
-/* Of a cluster that of a share that answers: it passes on what others own. */
+/* Opens the queue; of a cluster, that of a share that answers, which passes on what others own. */
 enum status cli_queue(struct cli *cli, struct queue_client **queue, struct reason *why);
 /* The queue that can tell where the URI to fetch stands. */
 enum status cli_queue_of(struct cli *cli, struct slice uri, struct queue_client **queue,

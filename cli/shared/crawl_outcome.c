@@ -226,7 +226,7 @@ note_redirect(struct lookup *lookup, size_t seed, struct slice target)
     lookup->redirected[at].target = memory_string_n(target.at, target.length);
 }
 
-/* Whether it brought something; else *why says why not, and what can be done. */
+/* Tells whether it brought something; else *why says why not, and what can be done. */
 static bool
 brought_something(struct lookup *lookup, size_t seed, struct slice record, struct reason *why)
 {

@@ -118,7 +118,8 @@ trouble_of(struct progress *progress, struct slice name)
     return trouble;
 }
 
-/* What one node says of another; of several that say when it was last heard, the latest counts. */
+/* Adds what one node says of another; of several that say when it was last heard, the latest
+ * counts. */
 static void
 note_node(void *context, const struct queue_node *node)
 {

@@ -29,7 +29,8 @@ reading_copy_needed(const char *directory)
 
 /* ---- what is copied ---- */
 
-/* Of the files with their changes: two states that differ are told apart. */
+/* Walks over the files and notes how they change, so that two states which differ are told
+ * apart. */
 struct walk {
     const char *from; /* the data directory */
     const char *to;   /* NULL: only looks */
@@ -256,7 +257,8 @@ check_room(const char *copy, uint64_t bytes, struct reason *why)
                              bytes >> 20, copy);
 }
 
-/* What did not change while it was copied is what a crash would leave, which starting recovers. */
+/* Copies the directory once. Files that did not change meanwhile are as a crash would leave them,
+ * and starting on the copy recovers them. */
 static enum status
 copy_once(const char *directory, const char *parts, const char *copy, struct reason *why)
 {

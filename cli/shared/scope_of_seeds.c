@@ -9,7 +9,8 @@ static const char *const places[] = {"scope.hosts", "scope.domains", "scope.pref
                                      "scope.include"};
 enum { PLACES = sizeof places / sizeof places[0] };
 
-/* Whether one of the rules that let URIs in is set; first: 0 counts scope.hosts, 1 does not. */
+/* Tells whether one of the rules that let URIs in is set; first: 0 counts scope.hosts, 1 does
+ * not. */
 static bool
 says_where(const struct opt_set *options, size_t first)
 {
@@ -20,7 +21,7 @@ says_where(const struct opt_set *options, size_t first)
     return changed;
 }
 
-/* What people or earlier crawls wrote to DIR/scope.conf. */
+/* Reads the rules that people or earlier crawls wrote to DIR/scope.conf. */
 static enum status
 read_saved(const char *directory, struct opt_set *saved, struct reason *why)
 {

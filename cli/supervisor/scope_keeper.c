@@ -38,7 +38,7 @@ scope_keeper_open(struct scope_keeper *keeper, const char *directory, const stru
                                     .configured = fingerprint_of_options(options)};
 }
 
-/* Whether scope.conf and scope.version are as they were left. */
+/* Tells whether scope.conf and scope.version are as they were left. */
 static bool
 is_as_seen(const struct scope_keeper *keeper, const struct stat *rules)
 {

@@ -49,7 +49,8 @@ bool supervisor_was_stopped(const char *directory);
 int supervisor_use(const char *directory, const char *part);
 /* The name of a process that runs in DIR, whoever started it; false: none. */
 bool supervisor_any_process(const char *directory, char name[32], int *pid);
-/* The same but for the supervisor itself, which stays while the directory is at rest. */
+/* Does the same but passes over the supervisor itself, which stays while the directory is at
+ * rest. */
 bool supervisor_any_worker(const char *directory, char name[32], int *pid);
 
 #endif

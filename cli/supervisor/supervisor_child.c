@@ -1,5 +1,5 @@
-/* What a supervisor runs: which processes, how one starts, what its end means. A child waits for
- * its name's lock before it runs its program. */
+/* Runs the processes of a supervisor: which ones there are, how one starts, and what its end means.
+ * A child waits for its name's lock before it runs its program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* What the locks in DIR/run tell of a data directory. */
+/* Finds out from the locks in DIR/run which processes of a data directory run. */
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>

@@ -31,8 +31,8 @@ void facts_reader_init(struct facts_reader *reader, struct metastore_client *met
                        struct index_client *index, struct arena *arena);
 void facts_reader_release(struct facts_reader *reader);
 
-/* Of the document that defines the term, or that the URI names. Past FACTS_DOCUMENTS nothing is
- * known. */
+/* Reads the facts of the document that defines the term, or that the URI names. Past
+ * FACTS_DOCUMENTS nothing is known. */
 enum status document_facts_of(struct facts_reader *reader, struct slice uri,
                               const struct document_facts **facts, struct reason *why);
 /* Asks the server of a document for its forms. */

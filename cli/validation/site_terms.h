@@ -4,8 +4,8 @@
 
 #include "cli/validation/term_survey.h"
 
-/* Of the first SURVEY_PAGES indexed pages whose URIs begin with one of the prefixes, "http://..."
- * each. */
+/* Surveys the first SURVEY_PAGES indexed pages whose URIs begin with one of the prefixes, each of
+ * which is "http://..." or the like. */
 enum status term_survey_prefixes(struct term_survey *survey, const char *const *prefixes,
                                  size_t count, struct reason *why);
 /* site: a host, or the begin of URIs without their scheme. NOT_FOUND: nothing is indexed of it. */

@@ -1,5 +1,5 @@
-/* What a crawl knows of a property or class and of the document behind its address: what the rules
- * of term_rules.h are about. All slices live as long as the survey that made them. */
+/* Facts that a crawl knows of a property or class and of the document behind its address, for the
+ * rules of term_rules.h. All slices live as long as the survey that made them. */
 #ifndef CLI_VALIDATION_TERM_FACTS_H
 #define CLI_VALIDATION_TERM_FACTS_H
 

@@ -80,7 +80,7 @@ term_survey_statement(struct term_survey *survey, const struct quad *quad, struc
     if (quad->object.kind == TERM_IRI && (role & (ROLE_PROPERTY | ROLE_CLASS)) != 0) {
         use(survey, quad->object.value, (role & ROLE_CLASS) != 0, document, line, depth);
     }
-    /* What a vocabulary declares is to be found at its address, too. */
+    /* A term that a vocabulary declares is to be found at its address, too. */
     if (quad->subject.kind == TERM_IRI && quad->object.kind == TERM_IRI &&
         slice_is(quad->predicate.value, RDF_TYPE)) {
         const unsigned kind = vocabulary_kind(quad->object.value);

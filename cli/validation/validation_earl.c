@@ -72,7 +72,7 @@ say_assertion(struct earl *earl, const struct surveyed_term *term, size_t term_n
     return say_result(earl, verdict, validation_since(term, rule), why);
 }
 
-/* What the tests and the one who applies them are. */
+/* Describes the tests and the one who applies them. */
 static enum status
 say_rules(struct earl *earl, struct reason *why)
 {

@@ -18,8 +18,8 @@ enum vocabulary_role {
 };
 unsigned vocabulary_role(struct slice predicate);
 
-/* Of a class: SAID_PROPERTY when its members are properties, SAID_CLASS when they are classes; 0.
- */
+/* Returns SAID_PROPERTY for a class whose members are properties, SAID_CLASS for one whose members
+ * are classes, and 0 for all others. */
 unsigned vocabulary_kind(struct slice class);
 
 /* Terms that the standards of RDF, RDFS, OWL and XML Schema define. */

@@ -279,8 +279,9 @@ trim(struct change_log *log, struct transaction *transaction, uint64_t bound, st
     return STATUS_OK;
 }
 
-/* Whether the batch can be in the log at all. Of those that may not, the bytes are counted first:
- * writing up to the limit and taking it out again fills four times as much of Berkeley DB's log. */
+/* Tells whether the batch can be in the log at all. Of those that may not, the bytes are counted
+ * first: writing up to the limit and taking it out again fills four times as much of Berkeley DB's
+ * log. */
 static enum status
 fits(struct appending *appending, const struct change_set *set,
      const struct graph_generation *generations, size_t count, bool *fitting, struct reason *why)

@@ -1,5 +1,5 @@
-/* What the last batches changed, kept so that others can follow: the tree "changes". FORMAT.md,
- * "Change log".
+/* The change log keeps what the last batches changed, so that others can follow: the tree
+ * "changes". FORMAT.md, "Change log".
  *
  * A position is the number of a batch with its stamp, the wall time of its commit: what the
  * partition holds after it. Numbers grow by one per batch. The stamp tells histories apart: after

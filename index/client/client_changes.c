@@ -213,7 +213,7 @@ read_changes(struct following *f, struct reason *why)
     return read_stream(f, why);
 }
 
-/* What may pass: the partition is down or was started again meanwhile. */
+/* Tells whether the failure may pass: the partition is down, or was started again meanwhile. */
 static bool
 is_outage(const struct following *f, enum status status)
 {

@@ -66,7 +66,7 @@ index_client_open(struct index_client **result, const struct index_client_option
     return status;
 }
 
-/* What was posted last are CLOSE and END: a moment is enough for a partition that is there. */
+/* Waits a moment for the answers to CLOSE and END, which were posted last. */
 static void
 say_goodbye(struct index_client *client)
 {
@@ -354,7 +354,7 @@ next_line(struct line_source *source, struct reason *why)
     }
 }
 
-/* Whether a's line goes out before b's. */
+/* Tells whether a's line goes out before b's. */
 typedef bool line_before(struct slice a, struct slice b);
 
 static bool

@@ -200,7 +200,7 @@ enum status index_graph_put(struct index_client *client, struct slice graph, str
 enum status index_identity(struct index_client *client, const struct term *resource, bool json,
                            uint32_t timeout_ms, index_piece *piece, void *context,
                            struct reason *why);
-/* What an operator decides about two IRIs; it takes the place of what was decided before. */
+/* Decisions that an operator makes about two IRIs; a new one takes the place of the one before. */
 enum index_decision {
     INDEX_DECISION_JOIN,
     INDEX_DECISION_SPLIT,

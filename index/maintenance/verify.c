@@ -1,4 +1,4 @@
-/* Whether what is stored agrees with itself, and with the checksums of its pages:
+/* Verifies that what is stored agrees with itself, and with the checksums of its pages:
  *
  *   pages       each page of each file has the checksum it was written with
  *   literals    words are in order; they are exactly those of the lexicon's string literals

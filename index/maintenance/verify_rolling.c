@@ -140,7 +140,8 @@ run_end(const struct quad_change *changes, size_t first, size_t count, bool subj
     return end;
 }
 
-/* What a batch does to documents that are counted; the snapshot is still the one before it. */
+/* Adds to the census what a batch does to documents that are counted; the snapshot is still the one
+ * before it. */
 static enum status
 add_to_census(struct rolling *r, const struct change_set *set, struct reason *why)
 {

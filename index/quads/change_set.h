@@ -1,4 +1,4 @@
-/* What one batch does to the quads: additions and removals, in all six orders. */
+/* A change set is what one batch does to the quads: additions and removals, in all six orders. */
 #ifndef INDEX_QUADS_CHANGE_SET_H
 #define INDEX_QUADS_CHANGE_SET_H
 

@@ -1,5 +1,5 @@
-/* What the index remembers of each document: the tree "documents". FORMAT.md. Writers call inside a
- * transaction and the tree's latch, readers inside the latch. */
+/* Records of what the index remembers of each document, in the tree "documents". FORMAT.md. Writers
+ * call inside a transaction and the tree's latch, readers inside the latch. */
 #ifndef INDEX_QUADS_DOCUMENTS_H
 #define INDEX_QUADS_DOCUMENTS_H
 

@@ -1,4 +1,5 @@
-/* What a reader sees: the index as it was when its snapshot was opened, however long it reads.
+/* A snapshot is what a reader sees: the index as it was when its snapshot was opened, however long
+ * it reads.
  *
  * The trees hold the newest state, and while a batch is being applied a part of it. The batch's
  * changes are published here before the first of them touches a tree. A reader reads rows of
@@ -61,7 +62,7 @@ void snapshot_go_on(struct snapshot *held);
 struct snapshot *snapshot_share(const struct snapshot *other);
 /* Batches committed before it since the partition was opened. */
 uint64_t snapshot_version(const struct snapshot *snapshot);
-/* That of a snapshot that is opened now, or a lower one. */
+/* Returns the commit that a snapshot which is opened now would show, or a lower one. */
 uint64_t snapshots_committed(struct snapshots *snapshots);
 void snapshot_close(struct snapshot *snapshot);
 

@@ -133,8 +133,8 @@ add_query(struct links *links, struct slice text, struct reason *why)
     return status_fail(why, STATUS_BAD_INPUT, "extract query %u does not select ?uri", number + 1);
 }
 
-/* What is left are queries and the blank lines between; a comment line inside of a query does not
- * part it. */
+/* Removes comments, so that queries and the blank lines between them are left; a comment line
+ * inside of a query does not part it. */
 static void
 remove_comments(char *text)
 {
@@ -202,7 +202,8 @@ links_count(const struct links *links)
 
 /* ---- running it ---- */
 
-/* What a predicate means: found once, since an identifier never changes its term. */
+/* Remembers what a predicate means. It is found once, since an identifier never changes its
+ * term. */
 struct known_predicate {
     uint32_t object_query, subject_query; /* number + 1 of the pattern query, 0: none */
     bool is_type;                         /* its objects are classes */

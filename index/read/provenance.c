@@ -265,7 +265,7 @@ key_of_iri(struct slice iri, struct buf *key)
     (void)buf_append_slice(key, iri);
 }
 
-/* Whether the term leads to one record, whose key is appended. */
+/* Tells whether the term leads to one record, whose key is appended. */
 static bool
 leads_to_record(const struct provenance *provenance, oid id, const struct term *term,
                 struct buf *key)

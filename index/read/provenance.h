@@ -1,4 +1,5 @@
-/* What is known of documents, as the graph q:provenance beside the quads of another source.
+/* Provenance is what is known of documents, shown as the graph q:provenance beside the quads of
+ * another source.
  *
  * The graph is not stored. Its triples are those that meta_quads (metastore/record_rdf.h) makes of
  * the metadata store's records, made while a query reads them, so it always says what `quadrille

@@ -65,7 +65,7 @@ enum status provenance_scan_next(struct quad_scan *scan, struct quad_oids *rows,
                                  size_t *n, struct reason *why);
 void provenance_scan_close(struct quad_scan *scan);
 
-/* Of many patterns: provenance_many.c. */
+/* These functions answer many patterns at once: provenance_many.c. */
 bool provenance_rather_many(void *context, oid graph);
 enum status provenance_scan_many(void *context, const struct quad_oids *patterns, size_t count,
                                  bool graphs, struct quad_scan **scan, struct reason *why);

@@ -83,8 +83,8 @@ send_rows(struct lookup *lookup, bool last, struct reason *why)
     return row_names_send(&lookup->names, &lookup->out, lookup->cursor, last, RESOLVED, &room, why);
 }
 
-/* What fits into one piece leaves at the end, whole; more leaves as soon as a piece is full, since
- * the reader's pace limits only what is not written yet. */
+/* Adds a row. An answer that fits into one piece leaves at the end, whole; more leaves as soon as a
+ * piece is full, since the reader's pace limits only what is not written yet. */
 static enum status
 add_row(struct lookup *lookup, const struct lookup_row *row, struct reason *why)
 {
@@ -100,7 +100,7 @@ add_row(struct lookup *lookup, const struct lookup_row *row, struct reason *why)
     return STATUS_OK;
 }
 
-/* Of a pattern with the same places bound as the one before. */
+/* Scans a pattern that has the same places bound as the one before. */
 static enum status
 scan_like(struct lookup *lookup, const struct quad_oids *pattern, struct reason *why)
 {
@@ -170,7 +170,8 @@ add_quads(struct lookup *lookup, const struct quad_oids *pattern, uint64_t numbe
     return status;
 }
 
-/* What is said of a resource, or of what a document has, changes seldom; all else often. */
+/* Notes what the answer rests on: what is said of a resource, or of what a document has, changes
+ * seldom; all else often. */
 static void
 need_pattern(struct lookup *lookup, const struct quad_oids *ids, bool possible)
 {

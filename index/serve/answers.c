@@ -403,7 +403,7 @@ produce_search(struct answer *answer, struct partition_reader *reader, struct cu
     return lines_end(&lines, status, why);
 }
 
-/* What needs a reader's snapshot. */
+/* Produces an answer that needs a reader's snapshot. */
 static enum status
 produce_read(struct answer *answer, struct cursor *cursor, struct reason *why)
 {

@@ -20,7 +20,7 @@ bool answer_is_query(const struct answer *answer);
 bool answer_is_maintenance(const struct answer *answer);
 /* Whom it is for, if the request says so; else 0. */
 uint64_t answer_client(const struct answer *answer);
-/* What it rests on, once a lookup has ended. */
+/* Returns what the answer rests on, once a lookup has ended. */
 const struct partition_needs *answer_needs(const struct answer *answer);
 enum status answer_produce(void *answer, struct cursor *cursor, struct reason *why);
 void answer_free(void *answer);

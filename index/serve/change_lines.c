@@ -201,7 +201,7 @@ partition_changes(struct partition *partition, struct change_request *request,
 
 /* ---- the last change of one document ---- */
 
-/* What a batch changed of the graph. END: that was all, or nothing. */
+/* Writes what a batch changed of the graph. END: that was all, or nothing. */
 static enum status
 write_graph(struct change_lines *lines, struct change_reader *reader,
             const struct change_batch *batch, oid graph, struct reason *why)

@@ -1,4 +1,4 @@
-/* What batches changed, as lines: PROTOCOL.md, stream CHANGES. */
+/* Writes what batches changed, as lines: PROTOCOL.md, stream CHANGES. */
 #ifndef INDEX_SERVE_CHANGE_LINES_H
 #define INDEX_SERVE_CHANGE_LINES_H
 

@@ -212,8 +212,8 @@ slots_of(const struct service *service, uint64_t client)
     return slots;
 }
 
-/* Whether a makes way rather than b: unread ones do first, from the longest unread on; then the
- * latest that was asked for. */
+/* Tells whether a makes way rather than b: unread ones do first, from the longest unread on; then
+ * the latest that was asked for. */
 static bool
 makes_way_before(const struct slot *a, const struct slot *b)
 {
@@ -223,8 +223,8 @@ makes_way_before(const struct slot *a, const struct slot *b)
     return a->parked ? a->since_ms > b->since_ms : a->since_ms < b->since_ms;
 }
 
-/* Of the client that has most cursors one makes way: for one who has fewer, any; for itself, one
- * that it has not read for SPARED_MS. False: there is none such. */
+/* Ends a cursor of the client that has most: for one who has fewer, any; for itself, one that it
+ * has not read for SPARED_MS. False: there is none such. */
 static bool
 make_room(struct service *service, uint64_t client)
 {
@@ -291,7 +291,7 @@ open_slot(struct service *service, const struct rpc_request *request, struct ans
     const struct cursor_settings settings = {
         .event = service->event,
         .window = WINDOW,
-        /* What takes long by its nature has turns of its own. */
+        /* A request that takes long by its nature has turns of its own. */
         .turns = answer_is_maintenance(job) ? service->maintenance_turns : service->turns,
         .client = answer_client(job) != 0 ? answer_client(job) : request->incarnation,
         .bytes_most = answer_is_query(job) ? service->options.answer_bytes : 0};

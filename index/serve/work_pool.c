@@ -26,7 +26,7 @@ struct work_pool {
     bool stopping;
 };
 
-/* What one thread keeps. */
+/* Holds what one thread keeps. */
 struct worker {
     struct work_pool *pool;
     struct partition_reader *reader;

@@ -1,7 +1,7 @@
-/* What a batch does to the statistics, gathered subject by subject before anything is written: for
- * each set of predicates the difference of its subjects and rows, for each predicate that of the
- * subjects that have it, and for each host those of documents and quads. Also used to count a
- * whole index anew. Memory: at most in proportion to the rows that were shown. */
+/* The census is what a batch does to the statistics, gathered subject by subject before anything is
+ * written: for each set of predicates the difference of its subjects and rows, for each predicate
+ * that of the subjects that have it, and for each host those of documents and quads. Also used to
+ * count a whole index anew. Memory: at most in proportion to the rows that were shown. */
 #ifndef INDEX_STATISTICS_CENSUS_H
 #define INDEX_STATISTICS_CENSUS_H
 

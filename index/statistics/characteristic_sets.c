@@ -11,7 +11,7 @@
 
 enum { VALUE_MOST = (2 + 2 * SET_PREDICATES_MOST) * VARINT_MAXIMUM, RESTS = 64 };
 
-/* What is left of a predicate's counts when those of all sets held are taken away. */
+/* Holds what is left of a predicate's counts when those of all sets held are taken away. */
 struct rest {
     oid predicate; /* OID_NONE: of none */
     struct statistic_count left;
@@ -149,7 +149,7 @@ characteristic_sets_close(struct characteristic_sets *sets)
 
 /* ---- changing ---- */
 
-/* What one call of apply needs. */
+/* Holds what one call of apply needs. */
 struct applying {
     struct characteristic_sets *sets;
     struct transaction *transaction;
@@ -311,7 +311,7 @@ characteristic_sets_copy(struct characteristic_sets *sets, struct predicate_sets
     pthread_mutex_unlock(&sets->mutex);
 }
 
-/* Of the sets that have all the predicates. */
+/* Adds up the sets that have all the predicates. */
 static void
 add_matching(const struct predicate_sets *table, const oid *predicates, size_t count,
              double *subjects, double *rows)

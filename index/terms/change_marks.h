@@ -17,7 +17,7 @@ enum { CHANGE_MARKS_MOST = 1 << 16 };
 
 /* Needs are the hashes of what an answer rests on. */
 void change_needs_add(struct buf *needs, uint64_t thing);
-/* Whether one of them changed after the time. */
+/* Tells whether one of them changed after the time. */
 bool change_marks_passed(const struct change_marks *marks, struct slice needs, uint64_t time);
 
 #endif

@@ -275,8 +275,8 @@ store_new(struct lexicon *lexicon, struct transaction *transaction, struct batch
     return status;
 }
 
-/* Of a batch that memory cannot hold only terms are remembered that were met before: those come
- * again. */
+/* Gives identifiers. When memory cannot hold the batch, only terms are remembered that were met
+ * before, since those come again. */
 enum status
 lexicon_assign(struct lexicon *lexicon, struct transaction *transaction, struct term_set *set,
                size_t build_from, uint64_t *added, struct reason *why)

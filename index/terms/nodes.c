@@ -491,7 +491,7 @@ resolve_stored(struct nodes_reader *reader, oid id, struct arena *arena, struct 
         TRY(fetch_own(reader, number, why));
     }
     TRY(node_block_copy(own, number, oid_kind(id), arena, term, why));
-    /* What a transaction that is under way has added may yet be taken back. */
+    /* Nodes that a transaction which is under way has added may yet be taken back. */
     if (own->first + own->count <= atomic_load(&nodes->committed)) {
         term_cache_put(nodes->terms, number, node_block_entry(own, number));
         node_cache_put(nodes->cache, number, own);

@@ -86,7 +86,8 @@ encoded_size(struct insertion *n)
     return size + term_block_end(&writer);
 }
 
-/* As in index/quads/quads.c: full blocks where keys came at the end, else even ones. */
+/* Returns how much goes into a block, as in index/quads/quads.c: full blocks where keys came at the
+ * end, else even ones. */
 static size_t
 piece_size(struct insertion *n)
 {
@@ -100,7 +101,7 @@ piece_size(struct insertion *n)
     return even < BLOCK_MAXIMUM ? even : BLOCK_MAXIMUM;
 }
 
-/* As in index/quads/quads.c. */
+/* Writes further blocks, as in index/quads/quads.c. */
 static enum status
 write_more(struct insertion *n, struct term_block_writer *writer, size_t i, size_t size,
            struct reason *why)

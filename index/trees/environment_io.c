@@ -139,7 +139,7 @@ static struct {
     struct environment *first;
 } opened = {PTHREAD_MUTEX_INITIALIZER, NULL};
 
-/* Of this thread: what the last failed read met, and whether its seek is still to fail. */
+/* Holds, for this thread, what the last failed read met, and whether its seek is still to fail. */
 static _Thread_local struct {
     char text[DAMAGE_SIZE];
     bool pending;

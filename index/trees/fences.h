@@ -59,7 +59,7 @@ enum status fence_build(struct tree *tree, struct transaction *transaction,
                         struct tree_build **build, fence_visit *block, fence_rest *rest,
                         void *context, struct reason *why);
 
-/* Whether writing the tree anew costs less than changing blocks in their places. count things
+/* Tells whether writing the tree anew costs less than changing blocks in their places. count things
  * in order are to be changed; pass seeks the block of number *next of them, and sets *next to the
  * first that belongs behind it. The writer. */
 typedef enum status fence_pass(void *context, struct fence_cursor *cursor, size_t *next,

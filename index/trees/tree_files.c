@@ -25,7 +25,7 @@ tree_file(const struct tree *tree, char file[TREE_FILE_SIZE])
     tree_file_name(tree->name, tree->number, file);
 }
 
-/* Whether the file is of the tree with this name, whatever its number. */
+/* Tells whether the file is of the tree with this name, whatever its number. */
 static bool
 is_file_of(const char *file, const char *name)
 {

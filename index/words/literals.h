@@ -51,8 +51,8 @@ enum status literals_search_open(struct literals_search **search, struct literal
                                  struct nodes *nodes, struct slice words, uint32_t most,
                                  struct reason *why);
 void literals_search_close(struct literals_search *search);
-/* What decides which literals are found: they are the same until a mark of one is passed. Scores
- * also depend on how many literals there are in all. */
+/* Returns what decides which literals are found: they are the same until a mark of one is passed.
+ * Scores also depend on how many literals there are in all. */
 struct slice literals_search_needs(const struct literals_search *search);
 /* Best first, then as they were numbered; a greater score is better. END. */
 enum status literals_search_next(struct literals_search *search, oid *literal, double *score,

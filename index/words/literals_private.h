@@ -43,7 +43,8 @@ struct literals {
     struct change_marks *marks;
 };
 
-/* Of a key of the tree; LITERALS_ANY is passed by each literal. */
+/* Returns the mark of a key of the tree. A search passes LITERALS_ANY when any literal concerns
+ * it. */
 static const uint64_t LITERALS_ANY = 1;
 uint64_t literals_mark_of(struct slice key);
 

@@ -196,7 +196,8 @@ added(struct posting_block_writer *writer, uint8_t *at, const struct posting_run
     writer->last_key_length = word_key(run->word, run->head, run->class, number, writer->last_key);
 }
 
-/* What of the gaps fits into the room; *last becomes the number of the last posting taken. */
+/* Returns how much of the gaps fits into the room; *last becomes the number of the last posting
+ * taken. */
 static size_t
 fitting(const struct posting_run *run, size_t room, uint64_t *last)
 {

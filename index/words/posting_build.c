@@ -156,7 +156,7 @@ write_part(struct words_build *b, struct reason *why)
     return STATUS_OK;
 }
 
-/* Of a run that fills blocks all but less than one, so that little is kept. */
+/* Writes the blocks that a long run fills by itself, so that less than one block of it is kept. */
 static enum status
 write_full_blocks(struct words_build *b, struct reason *why)
 {
@@ -185,7 +185,7 @@ begin_part(struct words_build *b, const struct posting_run *run, struct reason *
     return STATUS_OK;
 }
 
-/* What comes next in order: a head, a run, or a part of one. */
+/* Takes what comes next in order: a head, a run, or a part of one. */
 static enum status
 take(struct words_build *b, const struct posting_run *run, struct reason *why)
 {
@@ -209,7 +209,7 @@ take(struct words_build *b, const struct posting_run *run, struct reason *why)
     return write_full_blocks(b, why);
 }
 
-/* Of a run that both have, all parts of the tree's come first. */
+/* Takes the next one. Of a run that both have, all parts of the tree's come first. */
 static enum status
 take_next(struct words_build *b, bool *end, struct reason *why)
 {

@@ -218,7 +218,7 @@ compare_frequency(const void *a, const void *b)
                : slice_compare((*left)->word, (*right)->word);
 }
 
-/* The same word from the tree and from memory is one key. */
+/* Joins keys: the same word from the tree and from memory is one key. */
 static void
 join_keys(struct expansion *e)
 {

@@ -112,7 +112,8 @@ gather(struct merging *m, struct reason *why)
     return reader.bad ? literals_damaged(why, "a block is malformed") : STATUS_OK;
 }
 
-/* As in index/quads/quads.c: full blocks where keys came at the end, else even ones. */
+/* Returns how much goes into a block, as in index/quads/quads.c: full blocks where keys came at the
+ * end, else even ones. */
 static size_t
 piece_size(const struct merging *m)
 {
@@ -169,8 +170,8 @@ merge_block(struct merging *m, struct reason *why)
 
 /* ---- steps ---- */
 
-/* What has no literal is never full, however little memory may be taken: it has nothing to write.
- */
+/* Tells whether the memory is full. One that holds no literal is not, however small its limit: it
+ * has nothing to write. / */
 bool
 literals_is_full(const struct literals *literals)
 {
@@ -194,7 +195,7 @@ is_after(const struct memory_head *head, const struct literals_state *state)
     return slice_compare(head->word, slice_of((const char *)state->done, state->done_length)) > 0;
 }
 
-/* What waits is written from now on, what comes waits in a new memory. */
+/* Begins to write what has waited; new literals wait in a new memory. */
 static void
 begin_writing(struct literals *literals)
 {
@@ -353,7 +354,7 @@ has_room(const struct literals *literals)
     return true;
 }
 
-/* What waits is written from now on, into a new tree if that pays. */
+/* Begins to write what has waited, into a new tree if that pays. */
 static enum status
 begin(struct literals *literals, bool copying, struct reason *why)
 {

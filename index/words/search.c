@@ -237,7 +237,8 @@ struct match {
     unsigned class;
 };
 
-/* Whether the number stands in the union, with its best score there; the union moves past it. */
+/* Tells whether the number stands in the union, with its best score there; the union moves past
+ * it. */
 static enum status
 match(struct literals_search *s, struct words_union *all, const struct hit *hit, struct match *best,
       struct reason *why)
@@ -294,14 +295,14 @@ keep_hit(struct literals_search *s, const struct hit *hit)
     heap_rise(s->hits, s->count++, is_before, swap_hits);
 }
 
-/* Whether such a one would be among those wanted. */
+/* Tells whether such a one would be among those wanted. */
 static bool
 is_wanted(const struct literals_search *s, const struct hit *hit)
 {
     return s->count < s->wanted_hits || is_better(hit, &s->hits[0]);
 }
 
-/* As match, of a group's literals with the length of the cell's. */
+/* Matches, as `match` does, the literals of a group that have the length of the cell's. */
 static enum status
 match_group(struct literals_search *s, const struct cell *cell, struct word_group *group,
             const struct hit *hit, struct match *found, struct reason *why)
@@ -346,7 +347,7 @@ judge(struct literals_search *s, const struct cell *cell, struct hit *hit, bool 
     return STATUS_OK;
 }
 
-/* Whether the literal belongs to a better cell of the leader. */
+/* Tells whether the literal belongs to a better cell of the leader. */
 static enum status
 is_elsewhere(struct literals_search *s, const struct cell *cell, const struct hit *hit,
              bool *elsewhere, struct reason *why)

@@ -7,7 +7,7 @@
 
 enum { EXPANSIONS_MOST = 4096 /* words of a prefix */, NEEDS_BYTES = 1 << 20 };
 
-/* Of a word that only has the same stem. */
+/* The weight of a word that only has the same stem. */
 static const double stem_weight = 0.9;
 
 /* ---- keys ---- */

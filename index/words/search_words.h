@@ -1,6 +1,6 @@
-/* What a search wants: each word wanted is a group of keys (the word, its stems, what OR or a
- * prefix adds), a literal must be in each group and in no excluded one. Words: word_query.h. One
- * thread. */
+/* A search wants groups of words: each word wanted is a group of keys (the word, its stems, what OR
+ * or a prefix adds), a literal must be in each group and in no excluded one. Words: word_query.h.
+ * One thread. */
 #ifndef INDEX_WORDS_SEARCH_WORDS_H
 #define INDEX_WORDS_SEARCH_WORDS_H
 

@@ -13,7 +13,7 @@
 
 #include "base/memory.h"
 
-/* What a character is. Others are what they fold to, a single one above these numbers. */
+/* Kinds of characters. Others are what they fold to, a single one above these numbers. */
 enum {
     PARTS = 0,      /* parts words */
     DROPPED = 1,    /* accents, joiners */
@@ -300,7 +300,7 @@ kind_at(UChar32 c)
     return c < TABLE ? table[c] : (uint16_t)kind_of(c);
 }
 
-/* What stands at `at` and after it as far as it is of the kind; where it ends. */
+/* Takes the characters of the kind that begin at `at`, and returns where they end. */
 static int32_t
 take_run(struct splitting *s, int32_t at, uint16_t kind)
 {

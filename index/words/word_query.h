@@ -1,5 +1,5 @@
-/* What to search for, from the text of a search; docs/SEARCH.md has the syntax.
- * A pure function over text. */
+/* Reads the text of a search and says what to look for; docs/SEARCH.md has the syntax. A pure
+ * function over text. */
 #ifndef INDEX_WORDS_WORD_QUERY_H
 #define INDEX_WORDS_WORD_QUERY_H
 

@@ -21,7 +21,7 @@
 
 /* ---- step 1: which documents change ---- */
 
-/* Of documents with the same URI the latest generation stays, of equal ones the last. */
+/* Keeps the latest generation of documents with the same URI, and of equal ones the last. */
 static void
 drop_superseded(struct index_batch *batch)
 {
@@ -91,7 +91,7 @@ batch_want_no_terms(struct index_batch *batch)
     }
 }
 
-/* Of quads to be removed terms are looked up; only those of quads to be added get identifiers. */
+/* Looks up the terms of quads to be removed; only those of quads to be added get identifiers. */
 static enum status
 choose_documents(struct index_batch *batch, struct reason *why)
 {

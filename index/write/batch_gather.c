@@ -277,8 +277,8 @@ index_batch_staged_bytes(const struct index_batch *batch)
            batch->quad_count * sizeof(*batch->quads) + batch->count * sizeof(*batch->documents);
 }
 
-/* What the commit will take is counted with it: changes, their six orders and what sorts them for
- * each quad. */
+/* Returns the bytes of the batch, with those that the commit will take: changes, their six orders
+ * and what sorts them for each quad. */
 size_t
 index_batch_bytes(const struct index_batch *batch)
 {

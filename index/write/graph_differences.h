@@ -1,4 +1,4 @@
-/* What the documents of a batch change: each graph's new rows against its old ones. */
+/* Finds what the documents of a batch change: each graph's new rows against its old ones. */
 #ifndef INDEX_WRITE_GRAPH_DIFFERENCES_H
 #define INDEX_WRITE_GRAPH_DIFFERENCES_H
 

@@ -37,7 +37,7 @@ partition_options_default(struct partition_options *options, const char *folder)
 
 /* ---- the keeper: keyword index and checkpoints ---- */
 
-/* What it is to do. */
+/* Holds what the keeper is to do. */
 struct duty {
     uint64_t limit; /* terms below */
     bool checkpoint;
@@ -118,7 +118,7 @@ wait_for_work(struct partition *partition, unsigned seconds)
     return pthread_cond_timedwait(&partition->wake, &partition->mutex, &until) == 0;
 }
 
-/* Whether words that have room in memory are to be written. */
+/* Tells whether words that have room in memory are to be written. */
 static bool
 wants_words(const struct partition *partition, bool idle)
 {

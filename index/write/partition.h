@@ -133,8 +133,8 @@ void partition_reader_close(struct partition_reader *reader);
 /* Sees the newest state from now on; scans must be closed. */
 void partition_reader_renew(struct partition_reader *reader);
 const struct quad_source *partition_reader_source(struct partition_reader *reader);
-/* What the reader sees: the same numbers mean the same quads, in any partition and after any
- * restart of it. */
+/* Returns the version that the reader sees: the same numbers mean the same quads, in any partition
+ * and after any restart of it. */
 void partition_reader_version(const struct partition_reader *reader, uint64_t version[2]);
 /* index/terms/term_digests.h, of the reader's partition. */
 enum status partition_reader_digest(struct partition_reader *reader, oid id, struct arena *arena,
@@ -145,16 +145,16 @@ enum status partition_reader_search(struct partition_reader *reader, struct slic
                                     uint32_t most, struct text_scan **scan, struct reason *why);
 /* Begins a scan of a partition's source anew, for another pattern with the same places bound. */
 void partition_scan_again(struct quad_scan *scan, const struct quad_oids *pattern);
-/* What readers that are opened from now on see at least: how many commits, and the literals up to
- * which number by their words. While it is the same, so is what they find. */
+/* The version that readers which are opened from now on see at least: how many commits, and the
+ * literals up to which number by their words. While it is the same, so is what they find. */
 struct partition_version {
     uint64_t commits, words;
 };
 void partition_version(struct partition *partition, struct partition_version *version);
 
-/* What an answer rests on, and when it last changed (index/terms/change_marks.h): the answer stays
- * good while no mark is passed by what came after the version that was read before it was begun.
- * Scores alone also depend on how many literals there are in all. */
+/* Holds what an answer rests on, and when that last changed (index/terms/change_marks.h): the
+ * answer stays good while no mark is passed by what came after the version that was read before it
+ * was begun. Scores alone also depend on how many literals there are in all. */
 struct partition_needs {
     struct buf commits, words;
 };

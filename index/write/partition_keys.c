@@ -140,7 +140,8 @@ add_all(struct partition_keys *keys, const struct keys_request *request,
     return status;
 }
 
-/* What is committed before the reader is opened it sees, and the writer notes the rest. */
+/* Begins to note keys: the reader sees what was committed before it is opened, and the writer notes
+ * the rest. */
 static enum status
 begin(struct partition *partition, const struct keys_request *request, struct reason *why)
 {

@@ -1,4 +1,4 @@
-/* What changed when, for answers that are kept, and what they rest on. */
+/* Keeps what answers that are cached rest on, and when that last changed. */
 #include "index/write/partition_private.h"
 
 /* Passed by every commit that changes quads. */

@@ -182,7 +182,7 @@ partition_need_words(struct partition_needs *needs, const struct text_scan *scan
     (void)buf_append_slice(&needs->words, literals_search_needs(scan->search));
 }
 
-/* Whether some quad has the literal as its object, in the reader's snapshot. */
+/* Tells whether some quad has the literal as its object, in the reader's snapshot. */
 static enum status
 is_live(struct partition_reader *reader, oid literal, bool *live, struct reason *why)
 {

@@ -1,4 +1,4 @@
-/* What all that writes to a partition asks of it and tells it: its lock, health and version. */
+/* The state that all who write to a partition share: its lock, health and version. */
 #include <unistd.h>
 
 #include "base/system/watchdog.h"

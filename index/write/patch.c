@@ -27,7 +27,7 @@ struct patch_queue {
     struct patch *first, **last, *done;
 };
 
-/* What the writer needs for one patch. */
+/* Holds what the writer needs for one patch. */
 struct patching {
     struct patch_queue *queue;
     struct partition *partition;
@@ -113,8 +113,8 @@ patch_queue_descriptor(const struct patch_queue *queue)
 
 /* ---- one graph ---- */
 
-/* What is known of the graph: generation and kind stay. *graph is OID_NONE when there is
- * none of that name. */
+/* Finds what is known of the graph, whose generation and kind stay. *graph is OID_NONE when there
+ * is none of that name. */
 static enum status
 find_document(struct patching *patching, struct slice uri, struct index_document *document,
               oid *graph, struct reason *why)
@@ -150,7 +150,7 @@ commit(struct patching *patching, bool many, bool *broken, struct reason *why)
     return status;
 }
 
-/* What documents first..first+count-1 of the committed batch changed. */
+/* Counts what documents first..first+count-1 of the committed batch changed. */
 static void
 count_changes(struct patching *patching, struct patch *patch, size_t first, size_t count)
 {
@@ -401,7 +401,7 @@ work_alone(struct patching *patching, struct patch *patch, struct reason *why)
     return status;
 }
 
-/* Whether another patch that may wait is there, or comes soon after one of so many bytes. */
+/* Tells whether another patch that may wait is there, or comes soon after one of so many bytes. */
 static bool
 another_comes(struct patching *patching, struct patch **next, size_t last, size_t gathered)
 {

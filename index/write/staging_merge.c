@@ -142,8 +142,8 @@ write_all(struct bringing *b, struct reason *why)
     return staging_forget(b->commit.partition->staging, b->commit.transaction, why);
 }
 
-/* As in batch_commit.c: blocks that are there are written again, in their places or in new trees,
- * but no more of them than there are. */
+/* Returns how many bytes are to be written, as in batch_commit.c: blocks that are there are written
+ * again, in their places or in new trees, but no more of them than there are. */
 static uint64_t
 bytes_to_write(const struct partition *partition, uint64_t rows)
 {

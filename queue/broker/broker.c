@@ -1,4 +1,4 @@
-/* What the parts of a round share: records of jobs, what the round changes, who waits. */
+/* Functions that the parts of a round share: records of jobs, what the round changes, who waits. */
 #include "queue/broker/broker_private.h"
 
 #include "base/memory.h"

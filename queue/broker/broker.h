@@ -77,9 +77,9 @@ bool broker_outgoing(struct broker *broker, size_t node, struct buf *payload);
 /* How it ended: the last sequence that the node has committed, or a failure. */
 void broker_delivered(struct broker *broker, size_t node, enum status status, uint64_t last);
 
-/* What is known of a node's link: since when it does not answer (wall time; 0: it does), and why it
- * takes nothing although it answers (empty: it does). What waits for a node that is down holds
- * nothing back while there is room on the disk. */
+/* Takes note of what is known of a node's link: since when it does not answer (wall time; 0: it
+ * does), and why it takes nothing although it answers (empty: it does). What waits for a node that
+ * is down holds nothing back while there is room on the disk. */
 void broker_tell_node(struct broker *broker, size_t node, uint64_t down_since_ms,
                       struct slice trouble);
 

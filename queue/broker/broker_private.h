@@ -131,7 +131,8 @@ struct peer {
     bool changed;                  /* the row has to be stored */
 };
 
-/* What the outbox has for a node that cluster.conf does not name (or that is this one now). */
+/* A node that the outbox has something for and that cluster.conf does not name, or that is this one
+ * now. */
 struct stranger {
     uint64_t fingerprint;
     uint64_t waiting[STAGE_COUNT];
@@ -332,7 +333,8 @@ void broker_nodes_write(struct broker *broker);
 /* When that has waited for long enough (monotonic; UINT64_MAX: nothing waits). */
 uint64_t broker_outbox_due_ms(const struct broker *broker);
 void broker_nodes_settle(struct broker *broker, bool committed);
-/* What is stored of another node: name may be NULL, else it gets NODE_NAME_SIZE bytes at most. */
+/* Reads what is stored of another node: name may be NULL, else it gets NODE_NAME_SIZE bytes at
+ * most. */
 enum status broker_peer_row(struct broker *broker, uint64_t fingerprint, uint64_t *next, char *name,
                             uint64_t *waiting, struct reason *why);
 struct slice broker_outbox_key(uint8_t bytes[OUTBOX_KEY_SIZE], uint64_t node, uint64_t sequence);

@@ -16,7 +16,7 @@ same_key(const struct job_key *a, const struct job_key *b)
     return a->stage == b->stage && a->lane == b->lane && a->rank == b->rank && a->id == b->id;
 }
 
-/* What an ending needs of `seen` must be known before the round is applied. */
+/* Finds out what an ending needs of `seen`, before the round is applied. */
 enum status
 broker_prepare_ending(struct broker *broker, struct ending *ending, struct reason *why)
 {
@@ -190,9 +190,9 @@ done(struct broker *broker, const struct ending *ending, struct reason *why)
     return STATUS_OK;
 }
 
-/* What failed goes behind what was not tried: each good answer between two failures shortens the
- * host's rests, and pages that are well do not wait for those that may never be. What is more
- * urgent than usual keeps its place. */
+/* Returns the rank of a job that goes back. One that failed goes behind those that were not tried:
+ * each good answer between two failures shortens the host's rests, and pages that are well do not
+ * wait for those that may never be. What is more urgent than usual keeps its place. */
 static uint64_t
 rank_again(const struct job *job)
 {
@@ -230,7 +230,7 @@ release(struct broker *broker, const struct ending *ending, struct job *job, str
     }
 }
 
-/* What is known of a document although its job goes back. */
+/* Keeps what is known of a document although its job goes back. */
 static void
 keep_metadata(struct broker *broker, const struct ending *ending)
 {

@@ -217,7 +217,7 @@ broker_open(struct broker **broker_out, const struct broker_options *options, br
     return STATUS_OK;
 }
 
-/* What was learned since it was last written; not worth a failure. */
+/* Keeps what was learned since it was last written; a failure to do so is not worth ending for. */
 static void
 keep_priority(struct broker *broker)
 {

@@ -202,7 +202,7 @@ find_waiting(struct broker *broker, const struct job *put, const struct seen_ent
            job->deaths == 0;
 }
 
-/* What a fetch would bring would be older than the slice. */
+/* Takes the fetch of the same document out: what it would bring would be older than the slice. */
 static void
 spare_fetch(struct broker *broker, const struct job *slice, const struct seen_entry *entry)
 {
@@ -332,7 +332,8 @@ enqueue_refilter(struct broker *broker, const struct incoming *incoming)
     broker_pass_on(broker, incoming, &job);
 }
 
-/* What another node was told once it need not be told again, unless the depth is smaller. */
+/* Tells whether the other node was told the URI already: it need not be told again, unless the
+ * depth is smaller. */
 static bool
 was_sent(struct broker *broker, const struct incoming *incoming)
 {

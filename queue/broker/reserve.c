@@ -383,8 +383,8 @@ next_of_lane(struct broker *broker, uint64_t lane, struct job_key *key, struct s
     return lane_heads_next(broker->lane_heads, &source, lane, HEADS_USUAL, key, record, why);
 }
 
-/* Whether a job may be out together with one of its lane that goes before it. Pages may; what is
- * more urgent ends before anything that is less urgent begins. */
+/* Tells whether a job may be out together with one of its lane that goes before it. Pages may; what
+ * is more urgent ends before anything that is less urgent begins. */
 static bool
 may_join(uint64_t before, uint64_t rank)
 {

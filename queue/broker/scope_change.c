@@ -38,7 +38,7 @@ broker_scope(const struct broker *broker)
 
 /* ---- other nodes ---- */
 
-/* As many whole lines as a job holds. */
+/* Returns as many whole lines of the change as a job can hold. */
 static struct slice
 next_part(struct slice *change)
 {

@@ -262,8 +262,8 @@ broker_park(struct broker *broker)
     return &broker->parked[broker->parked_count++];
 }
 
-/* What the worker's requests still wait for it does not want any more: they are answered in this
- * round, without jobs. */
+/* Recalls the worker's requests that still wait, which it no longer wants: they are answered in
+ * this round, without jobs. */
 static void
 recall(struct broker *broker, uint32_t worker)
 {

@@ -1,4 +1,5 @@
-/* What the queue counts: written with every transaction, so exact after any crash. */
+/* Counters of the queue, which are written with every transaction, so that they are exact after any
+ * crash. */
 #ifndef QUEUE_CLIENT_COUNTERS_H
 #define QUEUE_CLIENT_COUNTERS_H
 

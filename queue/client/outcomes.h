@@ -1,6 +1,6 @@
-/* What became of jobs, as the queue counts it: each job once, in the transaction that ends it. So
- * the counts hold after any crash, over restarts and repeated messages, and over all crawls in a
- * directory; those of several nodes are added up. */
+/* Outcomes tell what became of jobs, as the queue counts it: each job once, in the transaction that
+ * ends it. So the counts hold after any crash, over restarts and repeated messages, and over all
+ * crawls in a directory; those of several nodes are added up. */
 #ifndef QUEUE_CLIENT_OUTCOMES_H
 #define QUEUE_CLIENT_OUTCOMES_H
 

@@ -23,7 +23,7 @@ enum {
     RESEND_MS = 250
 };
 
-/* What a completion that gives a job back must say of it. */
+/* Holds what a completion that gives a job back must say of it. */
 struct held {
     struct job_key key;
     uint16_t attempt;

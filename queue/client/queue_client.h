@@ -173,7 +173,7 @@ typedef void queue_node_visit(void *context, const struct queue_node *node);
 /* All nodes but this one. */
 enum status queue_nodes(struct queue_client *client, queue_node_visit *visit, void *context,
                         uint32_t timeout_ms, struct reason *why);
-/* What waits for a node that cluster.conf does not name any more goes to whoever has its part now.
+/* Gives what waits for a node that cluster.conf does not name any more to whoever has its part now.
  * NOT_FOUND: nothing waits for such a node; MISUSE: cluster.conf names it. */
 enum status queue_forget(struct queue_client *client, struct slice name, uint64_t *moved,
                          uint64_t *dropped, struct reason *why);

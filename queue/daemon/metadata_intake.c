@@ -150,7 +150,8 @@ replace(struct metadata_intake *intake, struct rpc_request *request)
     return true;
 }
 
-/* What the requests bring, until the bytes of those that do not bring it themselves are reset. */
+/* Returns what the requests bring, until the bytes of those that do not bring it themselves are
+ * reset. */
 static struct meta_put *
 puts_of_all(const struct gathering *gathering, struct broker *broker, struct buf *bytes, size_t *n)
 {

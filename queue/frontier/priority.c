@@ -266,8 +266,8 @@ priority_rank(const struct priorities *priorities, const struct job *job, unsign
 
 /* ---- budgets ---- */
 
-/* Of the URI's domain. Finding that costs more than all else here, and mostly the host is the one
- * that was just asked for. */
+/* Returns the fingerprint of the URI's domain. Finding the domain costs more than all else here,
+ * and mostly the host is the one that was just asked for. */
 static uint64_t
 spending_print(struct priorities *priorities, struct slice uri)
 {
@@ -281,8 +281,8 @@ spending_print(struct priorities *priorities, struct slice uri)
     return priorities->spending_print;
 }
 
-/* What is left of the level after the time that passed; a leak too small to count is left for
- * later. */
+/* Returns what is left of the level after the time that passed; a leak too small to count is left
+ * for later. */
 static uint32_t
 level_at(const struct priorities *priorities, const struct estimate *estimate, uint64_t now_ms,
          bool *leaks)

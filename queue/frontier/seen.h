@@ -1,4 +1,4 @@
-/* What is known of URIs by fingerprint: smallest depth, generation, flags.
+/* `seen` holds what is known of URIs by fingerprint: smallest depth, generation, flags.
  *
  * A round works in four steps: seen_want() for every URI of the round; seen_load() reads those
  * that memory does not have, in key order; then entries are looked up and changed freely; and

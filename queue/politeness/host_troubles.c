@@ -19,8 +19,8 @@ probe_interval(const struct trouble *trouble, const struct trouble_rules *rules)
     return interval_ms < rules->probe_most_ms ? interval_ms : rules->probe_most_ms;
 }
 
-/* Whether the silence may be our own fault: there were answers before it, none since, and others
- * are silent, too. */
+/* Tells whether the silence may be our own fault: there were answers before it, none since, and
+ * others are silent, too. */
 static bool
 is_doubted(const struct trouble *trouble, const struct trouble_rules *rules,
            const struct trouble_failure *failure)
@@ -290,7 +290,7 @@ precedes(const struct job_key *key, uint64_t rank, uint64_t id)
     return key->rank < rank || (key->rank == rank && key->id < id);
 }
 
-/* Whether the job is, or would be, among those that were counted. */
+/* Returns the trouble by which the job was, or would be, counted. */
 static struct trouble *
 counting(struct troubles *troubles, const struct job_key *key)
 {

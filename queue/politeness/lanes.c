@@ -277,7 +277,7 @@ leave_group(struct lanes *lanes, uint32_t at)
     }
 }
 
-/* Whether the group lets a lane out now; else the lane, which is in no list, is put where it
+/* Tells whether the group lets a lane out now; else the lane, which is in no list, is put where it
  * waits for its group. */
 static bool
 group_admits(struct lanes *lanes, uint32_t at, uint64_t now_ms)

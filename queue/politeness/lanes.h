@@ -74,7 +74,7 @@ uint8_t lanes_share(const struct lanes *lanes, uint64_t lane);
 /* The host has answered, at any time; so it is stored. Nothing when the lane is not in memory. */
 void lanes_set_answered(struct lanes *lanes, uint64_t lane);
 bool lanes_answered(const struct lanes *lanes, uint64_t lane);
-/* Whether jobs of sitemaps may wait in it; so it is with a lane that was just restored. */
+/* Tells whether jobs of sitemaps may wait in it; so it is with a lane that was just restored. */
 void lanes_set_listed(struct lanes *lanes, uint64_t lane, bool listed);
 bool lanes_listed(const struct lanes *lanes, uint64_t lane);
 /* 0, the usual one, to LANES_SPEEDS - 1: of the lanes that wait for their turn each speed goes when

@@ -180,7 +180,7 @@ is_listed(const struct frontier *frontier, const char *name)
     return listed;
 }
 
-/* What work that was never installed has written. */
+/* Removes the files that work which was never installed has written. */
 static enum status
 remove_unlisted(const struct frontier *frontier, struct reason *why)
 {
@@ -302,7 +302,7 @@ frontier_epoch(const struct frontier *frontier)
     return store_epoch(frontier->below);
 }
 
-/* Of a record in memory. */
+/* Finds a record in memory. */
 static bool
 found_recent(const struct ordered *map, struct slice key, struct slice *value, bool *removed)
 {

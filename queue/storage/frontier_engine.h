@@ -1,5 +1,5 @@
-/* What holds the queue's records: Berkeley DB for what is small or changes place, and sorted runs
- * (queue/storage/run.h) for what grows with the number of URIs: `seen`, `revisits`, `lanes`,
+/* The engine holds the queue's records: Berkeley DB for what is small or changes place, and sorted
+ * runs (queue/storage/run.h) for what grows with the number of URIs: `seen`, `revisits`, `lanes`,
  * `fetch`. FORMAT.md, "Runs", is its contract. */
 #ifndef QUEUE_STORAGE_FRONTIER_ENGINE_H
 #define QUEUE_STORAGE_FRONTIER_ENGINE_H

@@ -1,5 +1,5 @@
-/* What life and work of the frontier stand on: its layers, their runs and the list of these, the
- * commit. */
+/* Functions on which life and work of the frontier rest: its layers, their runs and the list of
+ * these, the commit. */
 #include <string.h>
 
 #include "base/codec.h"
@@ -101,7 +101,8 @@ frontier_commit(struct frontier *frontier, struct store_batch *batch, struct rea
     return STATUS_OK;
 }
 
-/* What is in memory wants room when it leaves it. */
+/* Returns how many bytes there is room for, less what the records in memory need when they leave
+ * it. */
 enum status
 frontier_room(struct frontier *frontier, uint64_t *bytes, struct reason *why)
 {

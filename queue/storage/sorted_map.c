@@ -44,8 +44,8 @@ sought_of(struct slice key)
     return (struct sought){codec_read_u64(bytes), key};
 }
 
-/* Whether the node's i-th key, of the same prefix, is less than (or_equal: at most) the sought one.
- */
+/* Tells whether the node's i-th key, of the same prefix, is less than (or_equal: at most) the
+ * sought one. */
 static bool
 precedes(const struct ordered_node *node, uint32_t i, const struct sought *sought, bool or_equal)
 {
@@ -129,7 +129,7 @@ insert_at(struct ordered_node *node, uint32_t at, uint64_t prefix,
     node->count++;
 }
 
-/* Of the full i-th child of a node that is not full. */
+/* Splits the full i-th child of a node that is not full. */
 static void
 split_child(struct ordered *map, struct ordered_node *parent, uint32_t i, bool leaf)
 {

@@ -96,7 +96,7 @@ distinct_quads(const struct canonicalizer *c, size_t *count)
     return quads;
 }
 
-/* Whether place is the first in its quad to hold its node. */
+/* Tells whether place is the first in its quad to hold its node. */
 static bool
 is_first_place(const uint32_t *places, int place)
 {

@@ -1,4 +1,4 @@
-/* What every parser of this folder takes and promises.
+/* These are the rules that every parser of this folder keeps.
  *
  * A parser is a function over one document in memory. It hands quads to a sink in document
  * order; their slices point into the document or into the parser and die when the sink

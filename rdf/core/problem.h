@@ -1,4 +1,4 @@
-/* What a parser does about an error: ends (strict) or reports and goes on (lenient). */
+/* Says what a parser does about an error: it ends (strict), or reports it and goes on (lenient). */
 #ifndef RDF_CORE_PROBLEM_H
 #define RDF_CORE_PROBLEM_H
 

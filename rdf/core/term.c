@@ -37,7 +37,7 @@ compare_ended(struct slice a, struct slice b, unsigned char end)
     return next_a < next_b ? -1 : 1;
 }
 
-/* As compare_ended with '"', of the escaped forms. */
+/* Compares the escaped forms, as compare_ended does with '"'. */
 static int
 compare_strings(struct slice a, struct slice b)
 {

@@ -84,7 +84,7 @@ write_escaped(struct buf *buf, struct slice text)
     return buf_append_slice(buf, slice_of(text.at + start, text.length - start));
 }
 
-/* What stands around a term's value; with no escapes, the term is their concatenation. */
+/* Holds what stands around a term's value; with no escapes, the term is their concatenation. */
 struct frame {
     struct slice before, value, after, tag, end;
 };

@@ -296,7 +296,7 @@ read_word(struct json_reader *reader, const char *word, struct json *node, enum 
 
 static enum status read_value(struct json_reader *reader, struct json *node);
 
-/* What follows a member or an item: a comma, the end, or nothing yet. */
+/* Reads what separates a member or an item from what follows: a comma, the end, or nothing yet. */
 static enum status
 read_separator(struct json_reader *reader, char end, bool *ended)
 {
@@ -462,7 +462,7 @@ read_value(struct json_reader *reader, struct json *node)
     return reader->lenient ? json_read_odd(reader, node) : json_fail(reader, "expected a value");
 }
 
-/* What stands between and behind values at the top. */
+/* Skips what stands between and behind values at the top. */
 static void
 skip_between(struct json_reader *reader)
 {

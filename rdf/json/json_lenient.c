@@ -1,4 +1,4 @@
-/* What is no JSON and is read all the same. Each function looks at a bounded stretch, or at one
+/* Reads what is no JSON but can be understood. Each function looks at a bounded stretch, or at one
  * that is not looked at again. */
 #include <string.h>
 

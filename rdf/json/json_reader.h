@@ -1,4 +1,4 @@
-/* What the two halves of the JSON reader share. Private to this folder. */
+/* Declarations that the two halves of the JSON reader share. Private to this folder. */
 #ifndef RDF_JSON_JSON_READER_H
 #define RDF_JSON_JSON_READER_H
 

@@ -246,7 +246,7 @@ take_types(struct jsonld *jsonld, struct expansion *expansion, const struct json
                      : STATUS_OK;
 }
 
-/* Whether a context that does not propagate ends here: not for values and bare references. */
+/* Tells whether a context that does not propagate ends here: not for values and bare references. */
 static enum status
 ends_propagation(struct jsonld *jsonld, const struct jsonld_context *active,
                  const struct json *element, bool *ends)

@@ -1,4 +1,4 @@
-/* What the files of the JSON-LD processor share. Private to this folder.
+/* Declarations that the files of the JSON-LD processor share. Private to this folder.
  *
  *   jsonld.c           entry points
  *   jsonld_load.c      documents and contexts that are named

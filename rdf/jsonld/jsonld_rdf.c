@@ -63,7 +63,7 @@ is_well_formed(struct slice iri)
            (hash == iri.length || memchr(iri.at + hash + 1, '#', iri.length - hash - 1) == NULL);
 }
 
-/* What the document says and RDF cannot hold. Lenient parsing tells of it. */
+/* Reports something that the document says and RDF cannot hold. Lenient parsing tells of it. */
 static struct term
 dropped(struct jsonld *jsonld, uint32_t line, const char *what, struct slice text)
 {
@@ -390,7 +390,7 @@ emit_member(const struct walk *walk, const struct json *member, const struct ter
     }
 }
 
-/* What the object says of itself; self is its term. */
+/* Emits what the object says of itself; self is its term. */
 static enum status
 emit_inside(const struct walk *walk, const struct json *object, const struct term *self)
 {

@@ -1,4 +1,5 @@
-/* What a string is by itself: a keyword, an IRI, a blank node; references and their base. */
+/* Finds out what a string is by itself: a keyword, an IRI, a blank node; references and their
+ * base. */
 #include <string.h>
 
 #include "base/url/url.h"

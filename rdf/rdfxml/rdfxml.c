@@ -29,7 +29,7 @@ reader_of(void *context)
     return ((xmlParserCtxtPtr)context)->_private;
 }
 
-/* Of an element that starts. */
+/* Notes the line of an element that starts. */
 static void
 note_line(struct rdfxml_reader *reader, void *context)
 {

@@ -83,7 +83,8 @@ spoil(struct trix_reader *reader, const char *text)
     reader->spoilt = true;
 }
 
-/* What the text of entities may come to: libxml2 bounds it too. */
+/* Tells whether so many bytes more may be delivered. The text of entities is bounded, by libxml2
+ * too. */
 static bool
 deliver(struct trix_reader *reader, size_t bytes)
 {

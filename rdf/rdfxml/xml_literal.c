@@ -36,7 +36,8 @@ xml_literal_release(struct xml_literal *literal)
     free(literal->rendered);
 }
 
-/* What c becomes in text, or in an attribute's value; NULL: itself. */
+/* Returns what c is replaced by in text, or in an attribute's value; NULL when it stands for
+ * itself. */
 static const char *
 escape_of(char c, bool in_attribute)
 {

@@ -150,7 +150,7 @@ end_of_subject(const struct graph *graph, size_t from)
     return to;
 }
 
-/* The same triple in another graph stands right before. */
+/* Tells whether the same triple stands right before, in another graph. */
 static bool
 is_repeated(const struct graph *graph, size_t i)
 {

@@ -62,7 +62,7 @@ is_wanted(struct detect_stage *stage, const struct detection *detection)
     return registry_match(stage->registry, &subject, NULL) > 0;
 }
 
-/* What was kept of an earlier answer goes. */
+/* Drops what was kept of an earlier answer. */
 static void
 keep_nothing(struct stage_job *job, struct document *document)
 {
@@ -242,7 +242,8 @@ detect_flush(void *context, struct stage_job *const *jobs, size_t n, struct reas
     return document_transforms_flush(stage->transforms, why);
 }
 
-/* What jobs want that wait. A document that is gone needs nothing. */
+/* Returns the response that jobs want which wait for the document. A document that is gone needs
+ * nothing. */
 static const struct document_record *
 response_of(const struct document *document)
 {

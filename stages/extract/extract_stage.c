@@ -175,8 +175,8 @@ end_without_links(struct stage_job *job)
     stage_done(job);
 }
 
-/* What fetch does without asking for a document: the plan of a host's datasets, out of what is
- * archived, and what was refused of sitemaps. */
+/* Puts a job that fetch does without asking for a document: the plan of a host's datasets, out of
+ * what is archived, and what was refused of sitemaps. */
 static void
 put_errand(struct stage_job *job, struct slice uri)
 {
@@ -295,7 +295,7 @@ index_ready(void *context, uint32_t epoll_events)
     index_tick(context);
 }
 
-/* Whether all documents whose links are read here are indexed here, too. */
+/* Tells whether all documents whose links are read here are indexed here, too. */
 static bool
 index_is_here(const struct cluster *cluster)
 {

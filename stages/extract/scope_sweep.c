@@ -128,7 +128,7 @@ sweep_is_errand(struct slice uri)
            ends_with(uri, SLICE(LISTING_FRAGMENT));
 }
 
-/* Whether anything may have been refused that came of it. */
+/* Tells whether anything may have been refused that came of it. */
 static bool
 may_lead_on(struct slice uri, struct slice record)
 {

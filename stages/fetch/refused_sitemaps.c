@@ -1,5 +1,5 @@
-/* What an older scope refused of sitemaps, considered again (docs/SCOPE.md). Extract puts these
- * jobs when the scope has changed and a document's record says that something was refused:
+/* Considers again what an older scope refused of sitemaps (docs/SCOPE.md). Extract puts these jobs
+ * when the scope has changed and a document's record says that something was refused:
  *
  *   ORIGIN/#sitemaps   the sitemaps that robots.txt of the host names, or where one may be
  *   URI#listing        the entries of the sitemap, out of the archive; no request

@@ -27,8 +27,8 @@ count_maps(const struct host *host)
                : robots_sitemaps(host->robots, &maps) + robots_schemamaps(host->robots, &maps);
 }
 
-/* Whether a sitemap is to be looked for where nobody names one. Where there is none it is asked for
- * once, at whatever depth. */
+/* Tells whether a sitemap is to be looked for where nobody names one. Where there is none it is
+ * asked for once, at whatever depth. */
 static bool
 may_guess(const struct task *task, const struct host *host)
 {
@@ -37,16 +37,16 @@ may_guess(const struct task *task, const struct host *host)
            (host->guess_found || host->guess_depth == UINT32_MAX);
 }
 
-/* Whether the job is for those that an older scope refused: what was queued before, `seen` knows.
- */
+/* Tells whether the job is for those that an older scope refused: what was queued before, `seen`
+ * knows. */
 static bool
 is_for_sitemaps(const struct task *task)
 {
     return task_kind(task->job->job.uri) == TASK_SITEMAPS;
 }
 
-/* Whether the host has sitemaps that, as far as this process knows, were never queued at so small
- * a depth. */
+/* Tells whether the host has sitemaps that, as far as this process knows, were never queued at so
+ * small a depth. */
 static bool
 may_queue_sitemaps(const struct task *task, const struct host *host)
 {
@@ -60,8 +60,8 @@ may_queue_sitemaps(const struct task *task, const struct host *host)
                                 : may_guess(task, host);
 }
 
-/* Whether a guess that this process queued came to something may be known only to the one that
- * fetched it. */
+/* Tells whether a guess that this process queued came to something may be known only to the one
+ * that fetched it. */
 static bool
 may_learn_of_guess(const struct task *task, const struct host *host)
 {
@@ -287,7 +287,7 @@ robots_decoded(void *context, enum status status, struct slice reply, const stru
 static void
 rules_from(struct task *task, const struct fetch_result *result)
 {
-    /* What could be decoded counts, as does the beginning of what is too long. */
+    /* The part that could be decoded counts, as does the beginning of a file that is too long. */
     const struct parser_request request = {
         .verb = PARSER_DECODE,
         .coding = warc_http_header(result->response_header, "Content-Encoding"),

@@ -66,7 +66,7 @@ names_origin(struct slice lines, struct slice host)
     return false;
 }
 
-/* Whether the sitemap may speak of it; counts what it may not. */
+/* Tells whether the sitemap may speak of it; counts what it may not. */
 static bool
 may_list(struct listing *listing, struct slice key)
 {
@@ -319,7 +319,8 @@ visits_read(void *context, enum status status, const struct slice *records, size
     check_claims(listing);
 }
 
-/* What was visited after it is said to have changed need not be visited again. */
+/* Checks the entries: one that was visited after the time when it is said to have changed need not
+ * be visited again. */
 static void
 check_claims(struct listing *listing)
 {
@@ -386,8 +387,8 @@ score_of(const struct listing *listing, const struct listed *listed, struct slic
     return ranked ? ranks : stated;
 }
 
-/* Whether an index may have the sitemap fetched. Those that are fetched again for their entries
- * count like new ones: indexes that list each other would have no end. */
+/* Tells whether an index may have the sitemap fetched. Those that are fetched again for their
+ * entries count like new ones: indexes that list each other would have no end. */
 static bool
 has_room_for_file(struct listing *listing, const struct listed *listed)
 {

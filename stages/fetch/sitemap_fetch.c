@@ -23,7 +23,7 @@
 
 /* ---- entries into jobs ---- */
 
-/* What the sitemap says of an entry. */
+/* Encodes what the sitemap says of an entry. */
 static struct slice
 encode_claim(const struct listing *listing, const struct listed *listed, struct buf *data)
 {
@@ -109,7 +109,7 @@ end_without_sitemap(struct task *task)
     task_done(task, state_of(task), "");
 }
 
-/* Whether robots.txt or an index names it: then it is one whatever it looks like. */
+/* Tells whether robots.txt or an index names it: then it is one whatever it looks like. */
 static bool
 is_named(const struct task *task)
 {

@@ -40,7 +40,7 @@ enum {
     GATHER_MS = 500         /* at most, for the next batch: 4 ms for each document of the last */
 };
 
-/* What became of a job's document; in the job's arena. */
+/* Holds what became of a job's document; in the job's arena. */
 struct taken {
     size_t number; /* in the batch */
     bool committed;
@@ -154,7 +154,7 @@ outcome_of(const struct stage_job *job, const struct index_result *result)
     return result->outcome == DOCUMENT_CHANGED ? OUTCOME_CHANGED : OUTCOME_UNCHANGED;
 }
 
-/* What a later generation replaced is looked after by that. */
+/* Schedules the next visit. For a document that a later generation replaced, that one does it. */
 static void
 schedule(struct stage_job *job, const struct index_result *result)
 {

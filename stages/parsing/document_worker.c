@@ -160,7 +160,7 @@ decode_resources(struct codec_reader *reader,
     return reader->bad ? 0 : (size_t)count;
 }
 
-/* What malloc has from the system. */
+/* Returns what malloc has from the system. */
 static uint64_t
 memory_taken(void)
 {
@@ -246,7 +246,7 @@ document_workers_pool(const struct document_workers *workers)
     return workers->pool;
 }
 
-/* What a document's transforms ask of the worker that runs them. */
+/* Holds what a document's transforms ask of the worker that runs them. */
 struct needs {
     bool program, tidy;
 };
@@ -429,8 +429,8 @@ struct errand {
     void *context;
 };
 
-/* Whether the request can be worked on, and how. The pool's limit of length has room for resources
- * too. */
+/* Tells whether the request can be worked on, and how. The pool's limit of length has room for
+ * resources too. */
 static enum status
 admit(struct document_workers *workers, const struct transform_request *request,
       struct errand *errand, struct reason *why)

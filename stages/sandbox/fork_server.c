@@ -231,8 +231,8 @@ is_worker(const struct server *server, pid_t process)
     return false;
 }
 
-/* What programs of a worker that died have left behind is this process's child now. They are in
- * groups that they cannot leave, so that a group ends as one. */
+/* Ends the programs that a worker which died has left behind: they are children of this process
+ * now. They are in groups that they cannot leave, so that a group ends as one. */
 static void
 end_left_behind(const struct server *server)
 {

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What the kernel's headers of Debian 12 do not have yet. */
+/* Constants that the kernel's headers of Debian 12 do not have yet. */
 enum {
     FS_TRUNCATE = 1 << 14,
     FS_IOCTL_DEVICE = 1 << 15,

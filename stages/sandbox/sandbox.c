@@ -73,7 +73,7 @@ set_limits(enum sandbox_policy policy, size_t memory, struct reason *why)
 
 /* ---- seccomp ---- */
 
-/* What parsing needs. */
+/* System calls that parsing needs. */
 static const int allowed[] = {
     SCMP_SYS(read),           SCMP_SYS(write),
     SCMP_SYS(recvmsg),        SCMP_SYS(sendmsg),
@@ -92,7 +92,7 @@ static const int allowed[] = {
     SCMP_SYS(poll),
 };
 
-/* What libraries try in passing and can do without. */
+/* System calls that libraries try in passing and can do without. */
 static const int refused[] = {
     SCMP_SYS(open),       SCMP_SYS(openat),    SCMP_SYS(stat),         SCMP_SYS(lstat),
     SCMP_SYS(newfstatat), SCMP_SYS(statx),     SCMP_SYS(access),       SCMP_SYS(faccessat),
@@ -175,7 +175,7 @@ sandbox_enter(enum sandbox_policy policy, size_t memory, struct reason *why)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
         return status_fail_errno(why, "cannot give up privileges");
     }
-    /* What a program leaves behind becomes the worker's, who ends it. */
+    /* A process that a program leaves behind becomes a child of the worker, which ends it. */
     if (policy == SANDBOX_PROGRAM && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) {
         return status_fail_errno(why, "cannot adopt what programs leave behind");
     }

@@ -25,7 +25,7 @@
 
 enum { NOT_STOPPED = 0, STOPPED = 1, NO_SANDBOX = 2 };
 
-/* What lies outside. */
+/* Holds what lies outside of the sandbox. */
 struct world {
     char folder[64], file[96], other[96];
     struct sockaddr_un local, abstract;

@@ -353,7 +353,7 @@ trim(struct worker_pool *pool, struct slot *slot, size_t used)
     }
 }
 
-/* What a worker says is checked as a whole before any of it is used. */
+/* Checks all that a worker says before any of it is used. */
 static bool
 reports_are_good(const struct worker_pool *pool, const struct slot *slot,
                  const struct worker_report *reports, ssize_t bytes)

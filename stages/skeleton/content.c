@@ -141,7 +141,7 @@ take_waiting_job(void *context, const struct job *job)
     return ahead_add(looking->ahead, where);
 }
 
-/* Whether the record was read ahead; jobs before it may have ended without reading theirs. */
+/* Tells whether the record was read ahead; jobs before it may have ended without reading theirs. */
 static bool
 ahead_take(struct ahead *ahead, const struct document_record *where, struct slice *member)
 {

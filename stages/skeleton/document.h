@@ -1,4 +1,4 @@
-/* What one stage hands to the next beside the URI: the `data` of a job.
+/* A document is what one stage hands to the next beside the URI: the `data` of a job.
  *
  * It travels inside the queue and not only in the metadata store, because a stage's output
  * must be committed together with the end of its input: whoever takes the job then sees
@@ -68,8 +68,8 @@ struct document {
     struct slice change_frequency; /* the same: "daily" */
     uint64_t waiting_ms;           /* wall time since which it waits for others; 0: does not */
     uint64_t nesting;              /* of a sitemap: indexes above it */
-    /* What stages before said of it that is not in the metadata store yet: updates, in order,
-     * encoded. document_encode leaves them out. */
+    /* Updates of stages before, in order and encoded, that are not in the metadata store yet.
+     * document_encode leaves them out. */
     struct slice said;
     bool
         unverified; /* a stranger named it: when it fails and nothing is known of it, that is all */

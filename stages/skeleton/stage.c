@@ -110,7 +110,8 @@ stage_timer(struct stage_run *run, uint64_t delay_ms, stage_tick *tick, void *co
 
 /* ---- reserving ---- */
 
-/* What has a backlog, and fetch, whose hosts wait for their turn, is not held up. */
+/* Returns how long to rest. A stage that has a backlog is not held up, nor is fetch, whose hosts
+ * wait for their turn. */
 uint64_t
 stage_pace_ms(enum stage stage, size_t asked, size_t came)
 {

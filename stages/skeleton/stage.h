@@ -86,7 +86,7 @@ void stage_count_as(struct stage_job *job, enum job_outcome outcome);
 void stage_set_lane_rest(struct stage_job *job, uint64_t delay_ms, uint64_t group);
 /* fetch: what its requests told of the host, enum host_word; cause: of its failure. */
 void stage_set_host(struct stage_job *job, uint8_t words, struct slice cause);
-/* Whether the job, which is under way, counts for the window; until it ends. */
+/* Tells whether the job, which is under way, counts for the window; until it ends. */
 void stage_set_aside(struct stage_job *job, bool aside);
 /* fetch: of 256 jobs of the lane so many are those of sitemaps; 0: as before. */
 void stage_set_lane_share(struct stage_job *job, uint8_t share);

@@ -1,11 +1,12 @@
-/* What of a job concerns other nodes: the metadata that they keep, and that one is away. */
+/* Handles what concerns other nodes in a job: the metadata that they keep, and that one of them is
+ * away. */
 #include "base/codec.h"
 #include "base/system/clock.h"
 #include "stages/skeleton/stage_private.h"
 
 enum {
-    /* Of a job's data with what is said: Berkeley DB keeps rows of more than a quarter of a page in
-     * pages of their own. */
+    /* Limits a job's data with what is said: Berkeley DB keeps rows of more than a quarter of a
+     * page in pages of their own. */
     HANDED_MOST = 800,
     SAID_MOST = STAGE_COUNT, /* updates: one of each stage */
     TELL_AGAIN_MS = 1000

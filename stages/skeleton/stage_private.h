@@ -114,8 +114,8 @@ uint64_t batch_rest_ms(size_t jobs, uint64_t least_ms, uint64_t most_ms);
 void stage_post_metadata(struct held_job *held);
 /* Has the job that follows bring them, and what this one brought, if it may. */
 void stage_hand_metadata(struct held_job *held);
-/* Whether the job, whose worker has died, has to wait until what it brought is in the store; then
- * it is started. */
+/* Tells whether the job, whose worker has died, has to wait until what it brought is in the store;
+ * then it is started. */
 bool stage_tells_first(struct held_job *held);
 void stage_start(struct held_job *held);
 struct held_job *held_job_new(struct stage_run *run, const struct job *job);

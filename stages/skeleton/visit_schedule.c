@@ -25,7 +25,8 @@ spread(const struct stage_job *job, double seconds)
     return seconds * (0.9 + 0.2 * (double)(fingerprint >> 11) / 9007199254740992.0);
 }
 
-/* Whether what its sitemap said was right: words that the next visit counts for the host. */
+/* Says whether what its sitemap stated was right, in words that the next visit counts for the host.
+ */
 static void
 judge_claims(struct stage_job *job, const struct document_visit *visit, bool changed)
 {

@@ -215,8 +215,8 @@ set_minhash(struct stage_job *job, struct slice graph)
     meta_set_text(&job->meta, META_SKETCH, slice_string(text));
 }
 
-/* What only looked into the document in passing leaves what is unusual to the stage of transform.
- */
+/* Hands an unusual document on to the stage of transform, from a stage that only looked into it in
+ * passing. / */
 static bool
 hand_on(struct stage_job *job)
 {
@@ -250,8 +250,8 @@ finish(struct document_transforms *transforms, struct stage_job *job,
        const struct warc_location *location, const struct document_outcome *outcome,
        uint64_t cpu_us)
 {
-    /* What index needs; of the response it needs nothing, and every byte of a job is written and
-     * logged twice. */
+    /* Index needs these parts. It needs nothing of the response, and every byte of a job is written
+     * and logged twice. */
     const struct document *before = &job->document;
     struct document document = {.type = before->type,
                                 .fetched_ms = before->fetched_ms,
@@ -304,8 +304,8 @@ store(struct document_transforms *transforms, struct stage_job *job,
     finish(transforms, job, &location, outcome, answer->cpu_us);
 }
 
-/* What other nodes were asked for is cancelled when the process ends: the transforms are closed by
- * then. */
+/* Ends with the process and cancels what other nodes were asked for, since the transforms are
+ * closed by then. */
 static void
 end_with_process(struct transforming *transforming, const struct reason *why)
 {

@@ -22,7 +22,7 @@ static struct {
     size_t url_count;
 } contexts;
 
-/* What the spellings of one URL have in common; points into url. */
+/* Returns the part that the spellings of one URL have in common; points into url. */
 static struct slice
 significant(struct slice url)
 {

@@ -1,4 +1,5 @@
-/* What a transformer is asked and what it answers: a document with its limits, and its graph. */
+/* A request is what a transformer is asked, and a result what it answers: a document with its
+ * limits, and its graph. */
 #ifndef TRANSFORMS_CORE_TRANSFORM_REQUEST_H
 #define TRANSFORMS_CORE_TRANSFORM_REQUEST_H
 

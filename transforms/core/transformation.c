@@ -378,7 +378,7 @@ transformation_html_features(struct transformation *transformation)
     return transformation->features;
 }
 
-/* Whether it was well-formed; else why not. */
+/* Tells whether it was well-formed; else why not. */
 static bool
 parse_xml(struct transformation *transformation, struct slice text, struct reason *problem)
 {

@@ -75,7 +75,7 @@ struct reading {
     struct buf memory;     /* for a resolved URI */
 };
 
-/* What a resource holds, in the end. */
+/* Takes what a resource holds, in the end. */
 static enum status
 take_resource(struct reading *reading, struct slice url, struct jsonld_remote *remote,
               const struct transform_resource **found, struct reason *why)

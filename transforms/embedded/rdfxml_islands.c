@@ -17,7 +17,7 @@ is_island(const xmlNode *node)
            xmlStrEqual(node->ns->href, BAD_CAST VOCABULARY_RDF);
 }
 
-/* What the element inherits is written on it. */
+/* Writes what the element inherits on the element itself. */
 static void
 complete(xmlDocPtr document, xmlNodePtr node)
 {

@@ -242,7 +242,7 @@ mode_in_head_noscript(struct html_builder *builder, struct html_token *token)
     return token->kind == HTML_TOKEN_END && token->element == HTML_NOSCRIPT;
 }
 
-/* What belongs to the head goes there even when it comes late. */
+/* Puts into the head what belongs there, even when it comes late. */
 static bool
 start_late_head(struct html_builder *builder, struct html_token *token)
 {

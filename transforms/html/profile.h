@@ -1,4 +1,4 @@
-/* What the profile attribute of a page's head says (HTML 4.01 section 7.4.4.3): the metadata
+/* Reads what the profile attribute of a page's head says (HTML 4.01 section 7.4.4.3): the metadata
  * profiles that the page follows. Told before the page is parsed, for the registry. */
 #ifndef TRANSFORMS_HTML_PROFILE_H
 #define TRANSFORMS_HTML_PROFILE_H

@@ -113,7 +113,7 @@ skip_to_greater(struct html_tokenizer *tokenizer)
     tokenizer->at = greater ? greater + 1 : tokenizer->end;
 }
 
-/* Whether the word stands at `at`; then what is read next stands behind it. */
+/* Tells whether the word stands at `at`; then what is read next stands behind it. */
 static bool
 skip_word(struct html_tokenizer *tokenizer, const char *at, struct slice word)
 {

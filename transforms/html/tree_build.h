@@ -1,4 +1,4 @@
-/* What the parts of html_parse share: the tree under construction. Private to tree_parse.c,
+/* The tree under construction, which the parts of html_parse share. Private to tree_parse.c,
  * tree_build.c, open_elements.c, formatting.c and insertion_modes*.c.
  *
  * As long as every node is put after all others in document order, the tree's array is simply

@@ -1,5 +1,5 @@
-/* What the readers of images, recordings and PDF share: bytes of containers read without
- * passing their end, text of unsure encodings, dates, numbers, and the metadata blocks that
+/* Declarations that the readers of images, recordings and PDF share: bytes of containers read
+ * without passing their end, text of unsure encodings, dates, numbers, and the metadata blocks that
  * several containers embed. Private to this folder.
  *
  * No reader decodes pictures or sound; all are linear in the file and bounded in what they say.

@@ -199,7 +199,8 @@ predicate_of(struct microdata *m, struct slice name, struct term *predicate)
     if (m->type.length == 0 || (last != '#' && last != '/')) {
         buf_append_char(&m->object, '#');
     }
-    /* What may not stand in a fragment; the rest that an IRI must not have is escaped below. */
+    /* These characters may not stand in a fragment; the rest that an IRI must not have is escaped
+     * below. */
     for (size_t i = 0; i < name.length; i++) {
         const char c = name.at[i];
         if (c == '#' || c == '%' || c == '[' || c == ']') {

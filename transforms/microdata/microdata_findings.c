@@ -1,4 +1,4 @@
-/* What publishers are told: each kind once per page. */
+/* Findings that publishers are told, each kind once a page. */
 #include <stdio.h>
 
 #include "transforms/microdata/microdata_walk.h"

@@ -34,7 +34,8 @@ microformat_is_named(const struct html_node *node, const char *name)
 
 /* ---- class names ---- */
 
-/* What stands behind a prefix: (-[a-z0-9]+)?(-[a-z]+)+ without its first dash. */
+/* Tells whether the text can stand behind a prefix: (-[a-z0-9]+)?(-[a-z]+)+ without its first
+ * dash. */
 static bool
 is_name(struct slice name)
 {

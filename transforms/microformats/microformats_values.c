@@ -2,7 +2,7 @@
 #include "base/url/url.h"
 #include "transforms/microformats/microformats_parser.h"
 
-/* What images become in the text around them. */
+/* Says what images become in the text around them. */
 enum images { IMAGES_ALT, IMAGES_ALT_OR_SOURCE, IMAGES_NONE };
 
 static struct slice
@@ -189,7 +189,7 @@ struct pieces {
     struct buf text;
 };
 
-/* What an element with class value says. */
+/* Returns what an element with class value says. */
 static struct slice
 piece_of(struct microformat_parser *p, uint32_t node, bool title, bool date)
 {

@@ -137,8 +137,8 @@ emit_value(struct html_walk *walk, const struct meta_term *term, struct slice co
 
 /* ---- structured properties of Open Graph ---- */
 
-/* What a property like og:image:width is said of: the picture that was named last. Whoever wrote
- * the names, RDFa or not: RDFa knows but the document. */
+/* Adds a property like og:image:width to the picture that was named last. Whoever wrote the names,
+ * RDFa or not: RDFa knows but the document. */
 static void
 walk_structured(struct html_walk *walk, struct slice name, struct slice content)
 {

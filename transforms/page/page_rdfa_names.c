@@ -14,7 +14,7 @@ static const char initial_prefixes[] =
 
 enum { PREFIX_MAXIMUM = 64 };
 
-/* Whether the value of a prefix attribute, "a: http://... b: http://...", declares it. */
+/* Tells whether the value of a prefix attribute, "a: http://... b: http://...", declares it. */
 static bool
 is_declared_in(struct slice declarations, struct slice prefix)
 {
@@ -37,7 +37,7 @@ is_declared_in(struct slice declarations, struct slice prefix)
     return false;
 }
 
-/* Whether the node or an ancestor has what `holds` looks for. */
+/* Tells whether the node or an ancestor has what `holds` looks for. */
 static bool
 is_declared(const struct html_tree *tree, uint32_t node, struct slice prefix)
 {

@@ -1,4 +1,4 @@
-/* What all that reads a page asks of its elements. */
+/* Functions that all that reads a page calls about its elements. */
 #include "transforms/common/relations.h"
 #include "transforms/page/page_extract.h"
 

@@ -112,7 +112,7 @@ rdfa_initial_prefix(struct slice prefix)
     return found ? found->iri : (struct slice){0};
 }
 
-/* As it is written before any letter case (section 7.4.3). */
+/* Finds the term in any letter case (section 7.4.3). */
 static struct slice
 find_term(const struct name *names, size_t count, struct slice term)
 {

@@ -91,7 +91,8 @@ compare_mappings(const void *left, const void *right)
     return order != 0 ? order : (a > b) - (a < b);
 }
 
-/* Of each prefix in scope the one declared last, sorted. Kept while the scope is the same. */
+/* Sorts the prefixes in scope; of each the one that was declared last counts. Kept while the scope
+ * is the same. */
 static void
 sort_mappings(struct rdfa *rdfa)
 {

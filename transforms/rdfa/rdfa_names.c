@@ -232,7 +232,7 @@ looks_absolute(struct slice token, size_t colon)
     return false;
 }
 
-/* What meta elements say is understood without RDFa, too. */
+/* Tells whether it is a meta element, which is understood without RDFa, too. */
 static bool
 is_meta(const struct rdfa *rdfa)
 {
@@ -301,7 +301,7 @@ cache_slot(struct rdfa *rdfa, struct slice token)
     return &rdfa->cache[hash % RDFA_CACHE];
 }
 
-/* The same few names come again and again. */
+/* Returns the term of the name, from a cache: the same few names come again and again. */
 struct term
 rdfa_name(struct rdfa *rdfa, const struct rdfa_context *context, struct slice token,
           enum rdfa_use use)

@@ -1,4 +1,4 @@
-/* What follows from the triples: property copying and vocabulary expansion. Both repeat until
+/* Adds what follows from the triples: property copying and vocabulary expansion. Both repeat until
  * nothing new follows, over a set of the triples there are. */
 #include <stdlib.h>
 
@@ -104,7 +104,8 @@ by_subject(const void *left, const void *right)
     return term_compare(&a->subject, &b->subject);
 }
 
-/* Of quads sorted by subject: the first about the term; count when there is none. */
+/* Returns the first of the quads, sorted by subject, that is about the term; count when there is
+ * none. */
 static size_t
 first_about(const struct quad *quads, size_t count, const struct term *subject)
 {
@@ -269,7 +270,7 @@ read_implications(struct rdfa *rdfa, const struct graph *vocabulary, struct impl
     return count;
 }
 
-/* What follows from one triple by one step. */
+/* Adds what follows from one triple by one step. */
 static void
 imply(struct set *set, const struct implication *implications, size_t count,
       const struct quad *quad, bool classes)

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "rdf/core/vocabulary.h"
 
-/* What the steps hand on. */
+/* Holds what the steps hand on. */
 struct step {
     struct rdfa *rdfa;
     const struct rdfa_context *outer;
@@ -479,7 +479,8 @@ complete(struct step *step)
     }
 }
 
-/* What is inside an element with an object speaks of that: its lists are others. */
+/* Hands on to what is inside an element: with an object it speaks of that, and its lists are
+ * others. */
 static void
 hand_on(struct step *step)
 {

@@ -185,7 +185,7 @@ say_zone(struct calendar *calendar, const struct content_line *line)
     }
 }
 
-/* What libical reads. */
+/* Writes values in the forms that libical reads. */
 static void
 say_typed(struct calendar *calendar, const char *predicate, const icalvalue *value,
           const struct content_line *line, struct slice raw)

@@ -213,7 +213,7 @@ csv_sniff(struct slice text, size_t *skip)
             head.length--;
         }
     }
-    /* What a spreadsheet writes for itself. */
+    /* A spreadsheet writes this line for itself. */
     if (head.length > 6 && strncasecmp(head.at, "sep=", 4) == 0 &&
         (head.at[5] == '\n' || head.at[5] == '\r')) {
         best = head.at[4];

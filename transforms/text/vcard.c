@@ -400,7 +400,8 @@ say_property(struct cards *cards, const struct card_term *term, const struct con
 
 /* ---- cards ---- */
 
-/* What the card's node and class depend on may stand anywhere in it. */
+/* Begins a card by reading ahead, since what its node and class depend on may stand anywhere in
+ * it. */
 static void
 begin_card(struct cards *cards)
 {

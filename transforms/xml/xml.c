@@ -39,7 +39,7 @@ xml_prepare(void)
     xmlSetGenericErrorFunc(NULL, mute);
 }
 
-/* What the document does not declare may be one of HTML's. */
+/* Returns an entity: one that the document does not declare may be one of HTML's. */
 static xmlEntityPtr
 get_entity(void *context, const xmlChar *name)
 {

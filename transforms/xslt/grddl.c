@@ -16,7 +16,7 @@ enum {
     STYLESHEET_MAXIMUM = 4 << 20
 };
 
-/* Of the process: filled before the sandbox, then only read. */
+/* Belongs to the process: filled before the sandbox, then only read. */
 static char (*allowed)[HEX_SIZE];
 static size_t allowed_count;
 

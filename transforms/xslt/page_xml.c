@@ -144,7 +144,7 @@ read_tidied(struct transformation *transformation, const struct buf *xhtml, cons
             struct reason *why)
 {
     xmlParserCtxtPtr parser = xml_parser_new();
-    /* As deep as Tidy made it; its memory bounds the rest. */
+    /* The tree may be as deep as Tidy made it; its memory bounds the rest. */
     transformation->tidied =
         xmlCtxtReadMemory(parser, xhtml->data, (int)xhtml->length, transformation->iri.data,
                           "UTF-8", XML_SAFE_OPTIONS | XML_PARSE_HUGE);

@@ -150,7 +150,7 @@ rule_of_prefix(const struct stylesheet_names *names, const xmlChar *name, size_t
     return NULL;
 }
 
-/* Whether elements that come to be in this namespace are written in lower case. */
+/* Tells whether elements that come to be in this namespace are written in lower case. */
 static bool
 is_lower(const struct stylesheet_names *names, const xmlChar *as)
 {

@@ -1,4 +1,4 @@
-/* What the writers of a lookup's answer share: its places, addresses, titles. */
+/* Functions that the writers of a lookup's answer share: its places, addresses, titles. */
 #include "base/url/url.h"
 #include "web/api/answer.h"
 
@@ -16,7 +16,7 @@ answer_end(const struct answer *answer)
     return end < answer->results->count ? end : answer->results->count;
 }
 
-/* What the address of another page has, too; fq= besides. */
+/* Parameters that links to other pages of the answer keep; fq= is kept, too. */
 static const char *const carried[] = {"q",    "qt",     "nq",        "property", "object",
                                       "uri",  "format", "field",     "per_page", "group",
                                       "same", "facets", "documents", "partial",  "sortbydate"};

@@ -138,7 +138,7 @@ web_lookup(struct web_service *service, const struct web_request *request, struc
     buf_release(&filters);
 }
 
-/* The same by words, of which there need be none yet. */
+/* Does the same by words, of which there need be none yet. */
 void
 web_search(struct web_service *service, const struct web_request *request, struct web_reply *reply)
 {

@@ -1,4 +1,4 @@
-/* What the addresses that look something up have in common. */
+/* Declarations that the handlers which look something up share. */
 #ifndef WEB_API_LOOKUP_H
 #define WEB_API_LOOKUP_H
 

@@ -160,7 +160,8 @@ held_by(struct web_places *places, bool reserved, const unsigned char *key)
     return held;
 }
 
-/* Whether there is room for one more; if need be after the one that waited longest was ended. */
+/* Tells whether there is room for one more; if need be after the one that waited longest was
+ * ended. */
 static bool
 make_room(struct web_places *places, bool reserved, const unsigned char *key, unsigned most)
 {

@@ -1,4 +1,4 @@
-/* What handlers ask of a request, and how they answer it: server.h. */
+/* Functions by which handlers ask of a request and answer it: server.h. */
 #include <arpa/inet.h>
 #include <microhttpd.h>
 #include <netdb.h>

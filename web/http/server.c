@@ -79,7 +79,7 @@ note_host(void *context, enum MHD_ValueKind kind, const char *key, const char *v
     return MHD_YES;
 }
 
-/* Whether the service may be asked by this name. Who names none is no browser. */
+/* Tells whether the service may be asked by this name. Who names none is no browser. */
 static bool
 host_is_known(const struct web_server_options *options, const struct web_request *request)
 {
@@ -103,7 +103,7 @@ host_is_known(const struct web_server_options *options, const struct web_request
     return !web_is_local(request) && (listed[0] == '\0' || web_host_is_address(host));
 }
 
-/* Whether the parameters are such values as the route takes. */
+/* Tells whether the parameters are such values as the route takes. */
 static bool
 check_parameters(const struct web_route *route, const struct web_request *request,
                  struct web_reply *reply)
@@ -186,7 +186,8 @@ refuse_method(const struct web_route *route, const char *method, struct web_repl
     web_reply_header(reply, "Allow", "%s", allowed);
 }
 
-/* What a page of the origin that may read is told before it asks with headers of its own. */
+/* Sends what a page of an origin that may read has to be told before it asks with headers of its
+ * own. */
 static void
 allow_reading(struct web_reply *reply)
 {

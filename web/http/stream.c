@@ -131,7 +131,7 @@ web_stream_piece(void *context, struct slice bytes, struct reason *why)
                      : STATUS_OK;
 }
 
-/* Whether the other end of a connection is closed. */
+/* Tells whether the other end of a connection is closed. */
 static bool
 web_stream_gone(int socket)
 {

@@ -1,6 +1,6 @@
-/* What a document's server sent, as it is archived. It is told as plain text or given as a file:
- * nothing of it is shown as a page of ours. Who may not have the archive's files may not have this.
- */
+/* Shows what a document's server sent, as it is archived. It is told as plain text or given as a
+ * file: nothing of it is shown as a page of ours. Who may not have the archive's files may not have
+ * this. / */
 #include "metastore/record.h"
 #include "stages/skeleton/content.h"
 #include "web/web_service.h"

@@ -1,5 +1,5 @@
-/* What the last change of a document added and removed, as far as the index keeps it: a page, or
- * JSON. */
+/* Shows what the last change of a document added and removed, as far as the index keeps it: a page,
+ * or JSON. */
 #include <string.h>
 
 #include "base/system/clock.h"

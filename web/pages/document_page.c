@@ -173,7 +173,7 @@ put_link(struct buf *out, const char *address, struct slice uri, const char *wor
     (void)buf_printf(out, "\">%s</a>", words);
 }
 
-/* What its server sent, and with which header fields. */
+/* Puts what the document's server sent, and with which header fields. */
 static void
 put_archived(struct buf *out, struct slice record, struct slice uri)
 {
@@ -346,8 +346,8 @@ put_page(struct buf *out, struct slice uri, struct slice key, struct slice recor
     html_end(out);
 }
 
-/* What was never fetched but imported has statements and no record; a page without data has a
- * record alone. */
+/* Writes the page. A document that was never fetched but imported has statements and no record; a
+ * page without data has a record alone. */
 static enum status
 write_page(struct web_service *service, struct web_query *query, struct slice uri, struct buf *out,
            struct reason *why)
@@ -434,7 +434,8 @@ web_document(struct web_service *service, const struct web_request *request,
     }
 }
 
-/* What the metadata store knows of a URI as Turtle, or the page for who prefers one. */
+/* Replies with what the metadata store knows of a URI, as Turtle, or as the page for who prefers
+ * one. */
 void
 web_meta(struct web_service *service, const struct web_request *request, struct web_reply *reply)
 {

@@ -91,7 +91,7 @@ put_downloads(struct buf *out, struct slice query, const char *const *formats)
 
 /* ---- tables ---- */
 
-/* What scripts draw is the term in the form that lines have it. */
+/* Writes the term as data of the cell, in the form that lines have it, for scripts that draw. */
 static void
 put_cell(struct buf *out, struct slice text, struct arena *arena)
 {

@@ -1,6 +1,6 @@
-/* What completes a query while it is written: predicates and classes of the index by how often they
- * are used, and prefixes that need no declaration. The counters are those that every batch keeps
- * exact; no quad is read. */
+/* Completes a query while it is written: predicates and classes of the index by how often they are
+ * used, and prefixes that need no declaration. The counters are those that every batch keeps exact;
+ * no quad is read. */
 #include <stdlib.h>
 
 #include "base/memory.h"

@@ -349,7 +349,7 @@ write_page(struct web_service *service, struct web_query *query, struct slice ur
     struct statements said, links;
     buf_init(&text, TEXT_BYTES);
     arena_init(&arena, TERM_BYTES);
-    /* Of a class of millions only so many are read, and only these are sorted. */
+    /* Only so many members of a class of millions are read, and only these are sorted. */
     (void)buf_printf(
         &text,
         "SELECT ?p ?o ?g { { SELECT ?p ?o ?g { GRAPH ?g { <%.*s> ?p ?o } } LIMIT %d } } "

@@ -44,7 +44,7 @@ write_record(const struct status_sample *sample, uint8_t bytes[RECORD])
     codec_write_u64(bytes + RECORD - WORD, crc32(0, bytes, RECORD - WORD));
 }
 
-/* Of a record that was torn, or never written, nothing is taken. */
+/* Reads a record; one that was torn, or never written, gives nothing. */
 static void
 read_record(const uint8_t *bytes, size_t span, size_t place, struct status_sample *sample)
 {

@@ -17,7 +17,7 @@ struct status_sample {
     uint64_t figures[STATUS_SAMPLE_FIGURES]; /* STATUS_UNKNOWN: the part did not answer */
 };
 
-/* What a ring reaches back, and how far apart its samples are. */
+/* Says how far back a ring reaches, and how far apart its samples are. */
 struct status_span {
     const char *name;
     uint64_t period_ms;

@@ -44,7 +44,7 @@ copy(char *to, size_t size, struct slice text)
 
 /* ---- what the records say ---- */
 
-/* What stages say of a document that goes no further (META_STATE). */
+/* Outcomes of states in META_STATE that say a document goes no further. */
 static const struct {
     const char *state, *outcome;
 } ends[] = {{"unknown", "unknown_type"}, {"broken", "broken"},

@@ -1,4 +1,5 @@
-/* What became of a URL that was pinged, from the records of queue and metadata store alone. */
+/* Finds what became of a URL that was pinged, from the records of queue and metadata store
+ * alone. */
 #ifndef WEB_PING_FINDING_H
 #define WEB_PING_FINDING_H
 
@@ -30,7 +31,7 @@ struct finding {
 };
 void finding_release(struct finding *finding);
 
-/* What is known of a URI, and where it stands in the frontier. */
+/* Holds what is known of a URI, and where it stands in the frontier. */
 struct finding_look {
     bool known, waiting, scheduled, found, leased;
     uint64_t generation;

@@ -92,7 +92,7 @@ struct key_answer {
     bool fetch;               /* AWAITED, and nobody has asked for the file yet */
     struct reason told;       /* WRONG: why */
 };
-/* What the archive has of a key file, if that is new enough for a ping of since_ms. */
+/* Returns what the archive has of a key file, if that is new enough for a ping of since_ms. */
 enum status key_proof(struct web_service *service, struct slice key_file, struct slice key,
                       uint64_t since_ms, struct key_answer *answer, struct reason *why);
 /* Has the key file fetched, by the rules that hold for all documents. */

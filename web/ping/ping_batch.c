@@ -13,7 +13,7 @@
 
 enum { REFUSED_TOLD = 100, SCOPE_MS = 1000, PROVED_TIMES = 10, FOLDER_BYTES = 4096 };
 
-/* Of a cluster each share has the same rules. */
+/* Opens the scope; all shares of a cluster have the same rules. */
 static enum status
 open_scope(struct web_ping *ping, struct reason *why)
 {

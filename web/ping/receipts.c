@@ -242,7 +242,7 @@ open_file(struct receipts *receipts, uint32_t number, struct reason *why)
     return file_sync_folder(receipts->folder, why);
 }
 
-/* What a process that died has left at the end of the last file is no receipt. */
+/* Cuts off what a process that died has left at the end of the last file, which is no receipt. */
 static enum status
 cut_tail(struct receipts *receipts, struct reason *why)
 {

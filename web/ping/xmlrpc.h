@@ -21,8 +21,8 @@ struct xmlrpc_call {
 enum status xmlrpc_read(struct xmlrpc_call *call, struct slice body, struct reason *why);
 void xmlrpc_release(struct xmlrpc_call *call);
 
-/* What weblogUpdates answers: whether it failed, a message; and the address of the receipt, empty:
- * none. */
+/* Writes the answer of weblogUpdates: whether it failed, a message, and the address of the receipt,
+ * which may be empty. */
 void xmlrpc_ping_reply(struct buf *out, bool failed, const char *message, struct slice receipt);
 void xmlrpc_fault(struct buf *out, int code, const char *message);
 

@@ -23,7 +23,7 @@ struct federation *federation_new(struct index_client *client, size_t memory);
 void federation_free(struct federation *federation);
 const struct quad_source *federation_source(struct federation *federation);
 
-/* What a client keeps from one federation to the next; NULL is allowed. */
+/* Caches that a client keeps from one federation to the next; NULL is allowed. */
 void repeated_cache_free(struct repeated_cache *cache);
 void value_cache_free(struct value_cache *cache);
 void parting_free(struct parting *parting);

@@ -220,7 +220,8 @@ read_logs(struct federation *federation, enum key_places places, struct row_stre
     return STATUS_OK;
 }
 
-/* What was read before something failed is no whole answer of anybody. */
+/* Reads all logs once. What was read before something failed is no whole answer of any
+ * partition. */
 static enum status
 read_once(struct federation *federation, enum key_places places, struct reason *why)
 {

@@ -36,8 +36,8 @@ struct federation {
     struct quad_source source;
 };
 
-/* Whether the identifier stands for one of the federation's terms: it is neither inline nor local,
- * and means something else in the next federation. */
+/* Tells whether the identifier stands for one of the federation's terms: it is neither inline nor
+ * local, and means something else in the next federation. */
 bool federation_is_numbered(const struct federation *federation, oid id);
 enum status federation_id(struct federation *federation, const struct term *term, oid *id,
                           struct reason *why);

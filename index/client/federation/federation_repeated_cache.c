@@ -1,4 +1,4 @@
-/* What the triples are that several partitions have, kept until one of these commits. */
+/* Caches the triples that several partitions have, until one of these partitions commits. */
 #include "index/client/federation/federation_counts.h"
 
 #include <stdlib.h>

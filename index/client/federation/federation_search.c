@@ -113,7 +113,8 @@ federation_search_close(struct text_scan *scan)
     }
 }
 
-/* The same literal may be found in several partitions: it counts once, with its best score. */
+/* Orders the literals that were found. The same one may come from several partitions: it counts
+ * once, with its best score. */
 static void
 order_found(struct text_scan *scan, uint32_t most)
 {

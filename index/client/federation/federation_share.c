@@ -13,7 +13,7 @@ struct share_scan {
     size_t at;                  /* that is read */
 };
 
-/* What is left of the call's time; 0: no limit. */
+/* Returns what is left of the call's time; 0 stands for no limit. */
 static uint64_t
 time_left(const struct index_client *client)
 {

@@ -1,4 +1,4 @@
-/* What partitions answer in rows, a piece at a time, with terms that are named once. */
+/* Reads the rows that partitions answer with, a piece at a time, with terms that are named once. */
 #include <stdlib.h>
 #include <string.h>
 

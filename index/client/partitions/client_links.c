@@ -82,7 +82,7 @@ client_links_cancel(struct index_client *client, size_t partition)
 
 /* ---- answers ---- */
 
-/* What the index says of one document, to whoever asked. False: it is malformed. */
+/* Hands what the index says of one document to whoever asked. False: it is malformed. */
 static bool
 tell_links(const struct asked_document *asked, struct codec_reader *answer)
 {

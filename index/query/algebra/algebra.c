@@ -306,7 +306,8 @@ algebra_mentioned(const struct algebra *node)
     return slots;
 }
 
-/* Whether every variable of mentioned that the left side may bind is bound by the node itself. */
+/* Tells whether every variable of mentioned that the left side may bind is bound by the node
+ * itself. */
 static bool
 covered(const struct slots *mentioned, const struct slots *left, const struct slots *certain)
 {

@@ -176,7 +176,7 @@ apply_tz(struct evaluation *evaluation, const struct value *arguments, size_t co
     if (!is_moment(&arguments[0])) {
         return false;
     }
-    /* As written: Z and +00:00 differ. */
+    /* The number counts as it is written: Z and +00:00 differ. */
     const struct slice text = slice_trim(arguments[0].term.value);
     size_t length = 0;
     if (arguments[0].moment.has_zone) {

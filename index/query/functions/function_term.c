@@ -93,7 +93,7 @@ apply_iri(struct evaluation *evaluation, const struct value *arguments, size_t c
     return iri.at != NULL;
 }
 
-/* The same label within one solution is the same blank node. */
+/* Returns the blank node's number: the same label within one solution is the same blank node. */
 static bool
 blank_number(struct evaluation *evaluation, struct slice label, uint64_t *number)
 {

@@ -110,7 +110,7 @@ mark_room(struct join_spill *join, struct reason *why)
     return STATUS_OK;
 }
 
-/* As many input rows of the part as there is room for; none when it is done. */
+/* Loads as many input rows of the part as there is room for, and none when it is done. */
 static enum status
 load_rows(struct join_spill *join, struct reason *why)
 {

@@ -12,7 +12,7 @@ struct key_filter {
 
 /* Bytes of a filter of this table; 0 when it has too many rows for one. */
 size_t key_filter_size(const struct row_table *table);
-/* Of one column; the memory is to be counted before. */
+/* Fills the filter with one column; the memory has to be counted before. */
 void key_filter_fill(struct key_filter *filter, const struct row_table *table, size_t column);
 void key_filter_release(struct key_filter *filter);
 

@@ -39,7 +39,8 @@ void row_table_release(struct row_table *table);
 void row_table_reset(struct row_table *table);
 /* Bytes that it needs for the next row to be added; 0 when there is room. */
 size_t row_table_growth(const struct row_table *table);
-/* The same for so many rows in all, and room for these at once, without moving them in between. */
+/* Returns how much memory so many rows in all will take. row_table_reserve makes room for them at
+ * once, without moving them in between. */
 size_t row_table_growth_to(const struct row_table *table, size_t rows);
 enum status row_table_reserve(struct row_table *table, size_t rows, struct reason *why);
 enum status row_table_add(struct row_table *table, const oid *row, struct reason *why);
@@ -48,8 +49,8 @@ enum status row_table_put(struct row_table *table, const oid *row, bool *added, 
                           struct reason *why);
 /* First and next row with equal keys, SIZE_MAX at the end. */
 size_t row_table_find(const struct row_table *table, const oid *keys);
-/* As row_table_find for many keys of one identifier, which stand `stride` apart; what is looked at
- * comes into the processor's cache for all of them at a time. */
+/* Does what row_table_find does for many keys of one identifier, which stand `stride` apart; what
+ * is looked at comes into the processor's cache for all of them at a time. */
 enum { ROW_TABLE_MANY = 256 };
 void row_table_find_many(const struct row_table *table, const oid *keys, size_t stride,
                          size_t count, size_t found[ROW_TABLE_MANY]);

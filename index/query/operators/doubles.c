@@ -76,8 +76,8 @@ earlier_has(struct doubles *doubles, const struct quad_oids *quad, size_t graph,
     return status;
 }
 
-/* Whether there is room for so many bytes more; if not, nothing is remembered any more, since a
- * triple that was given unremembered must not be looked for. */
+/* Tells whether there is room for so many bytes more; if not, nothing is remembered any more, since
+ * a triple that was given unremembered must not be looked for. */
 static bool
 has_room(struct doubles *doubles, size_t bytes)
 {
@@ -158,8 +158,8 @@ doubles_look_up(struct doubles *doubles, const struct quad_oids *quad, const str
     doubles->last = *quad;
     if (begins) {
         doubles_forget(doubles);
-        /* What is all there is of its predicate and object, as most labels are, need not be
-         * remembered. */
+        /* A quad that is the only one with its predicate and object, as most labels are, need not
+         * be remembered. */
         if (next && (next->object != quad->object || next->predicate != quad->predicate)) {
             return STATUS_OK;
         }

@@ -36,10 +36,10 @@ void doubles_init(struct doubles *doubles, struct run *run, const struct graphs 
 void doubles_release(struct doubles *doubles);
 /* A scan begins. */
 void doubles_begin(struct doubles *doubles, enum doubles_kind kind, bool many);
-/* What was given is no double of what comes. */
+/* Forgets the quads that were given: they are no duplicates of those that come. */
 void doubles_forget(struct doubles *doubles);
-/* Whether the quad was already given, and remembers it. next: what follows it in the scan, NULL
- * where that is not known; graph: which one of a set is being read. */
+/* Tells whether the quad was already given, and remembers it. next: what follows it in the scan,
+ * NULL where that is not known; graph: which one of a set is being read. */
 enum status doubles_look_up(struct doubles *doubles, const struct quad_oids *quad,
                             const struct quad_oids *next, size_t graph, bool *doubled,
                             struct reason *why);

@@ -236,8 +236,8 @@ part(struct group *group, struct reason *why)
     return sorter_flush(&group->parts, why);
 }
 
-/* Whether another row may not find room. A few groups stay: sets of values know files of their
- * own. */
+/* Tells whether another row may not find room. A few groups stay: sets of values know files of
+ * their own. */
 static bool
 is_full(const struct group *group)
 {
@@ -264,7 +264,7 @@ weight_of(const struct group *group, const struct aggregate *aggregate, const oi
                : 1;
 }
 
-/* That of the key, which often is that of the row before. */
+/* Finds the group of the key, which often is that of the row before. */
 static enum status
 find_group(struct group *group, size_t *number, struct reason *why)
 {

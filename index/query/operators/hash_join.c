@@ -63,7 +63,7 @@ store_weight(struct hash_join *join, struct reason *why)
     return STATUS_OK;
 }
 
-/* Whether a row that is nothing but keys counts once. */
+/* Tells whether a row that is nothing but keys counts once. */
 static bool
 counts_once(const struct hash_join *join)
 {
@@ -180,7 +180,8 @@ build(struct hash_join *join, struct reason *why)
 
 /* ---- probing ---- */
 
-/* Whether row and stored row agree where both are bound; merged: gets what stored has more. */
+/* Tells whether row and stored row agree where both are bound; merged: gets what stored has
+ * more. */
 static bool
 merge(const struct hash_join *join, const oid *row, const oid *stored, oid *merged, bool *shared)
 {
@@ -230,7 +231,7 @@ join_pair(struct hash_join *join, const oid *row, const oid *stored, struct batc
     return STATUS_OK;
 }
 
-/* Whether an input row is an answer by itself, having a match or none. */
+/* Tells whether an input row is an answer by itself, having a match or none. */
 static bool
 keeps(const struct hash_join *join, bool matched)
 {

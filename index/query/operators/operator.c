@@ -1,4 +1,4 @@
-/* What all operators share, and the small ones. */
+/* Functions that all operators share, and the small operators. */
 #include "index/query/operators/operator.h"
 
 #include <stdlib.h>

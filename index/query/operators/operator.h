@@ -182,12 +182,12 @@ enum status scan_divide(const struct operator* scan, struct quad_cuts *cuts, uin
 bool scans_many(const struct quad_source *source, struct place graph, const struct graphs *graphs);
 /* Makes a scan that has not begun one in this order. */
 void scan_set_order(struct operator* scan, enum quad_order order, bool any_predicate);
-/* Whether the operator is a scan whose subject or object is the slot: then it can leave out quads
- * that the filter (NULL: none) says have no match there. The filter stays the caller's. */
+/* Tells whether the operator is a scan whose subject or object is the slot: then it can leave out
+ * quads that the filter (NULL: none) says have no match there. The filter stays the caller's. */
 bool scan_can_filter(const struct operator* operator, uint32_t slot);
 void scan_set_filter(struct operator* scan, const struct key_filter *filter, uint32_t slot);
-/* Whether the operator is a scan that begins a pipeline and reads a predicate's triples in the
- * order of their objects, which are the slot: then it can leave out what a sort above does not
+/* Tells whether the operator is a scan that begins a pipeline and reads a predicate's triples in
+ * the order of their objects, which are the slot: then it can leave out what a sort above does not
  * want. */
 bool scan_can_narrow(const struct operator* operator, uint32_t slot);
 /* From now on, until a reset; what it may leave out already stays so. */

@@ -141,7 +141,7 @@ excluded(const struct run *run, const uint32_t *constants, size_t count, oid pre
     return false;
 }
 
-/* Whether a negated set looks at edges of this direction at all. */
+/* Tells whether a negated set looks at edges of this direction at all. */
 static bool
 negated_direction(const struct path *path, bool forward)
 {

@@ -32,7 +32,7 @@ struct scan {
     struct quad_oids quads[QUADS];
     size_t quad, quad_count;
     struct doubles doubles;
-    /* Of weighted rows: which places make them different, and the quad of the last row of the
+    /* For weighted rows: which places make them different, and the quad of the last row of the
      * batch, which an equal one can be added to. */
     bool merges, by_subject, by_predicate, by_object;
     bool open_row;
@@ -133,14 +133,14 @@ scan_start(struct scan *scan, bool *match, struct reason *why)
     return status;
 }
 
-/* Whether a join above may have a match for the quad. */
+/* Tells whether a join above may have a match for the quad. */
 static inline bool
 may_match(const struct scan *scan, const struct quad_oids *quad)
 {
     return key_filter_may_have(scan->filter, scan->filters_subjects ? quad->subject : quad->object);
 }
 
-/* Whether the node that is parted by is another partition's too. */
+/* Tells whether the node that is parted by is another partition's too. */
 static inline bool
 is_shared(const struct scan *scan, const struct quad_oids *quad)
 {
@@ -149,7 +149,7 @@ is_shared(const struct scan *scan, const struct quad_oids *quad)
            oid_set_has(spec->shared, spec->key == SCAN_KEY_SUBJECT ? quad->subject : quad->object);
 }
 
-/* Whether the quad makes a row, but for variables that stand twice in the pattern. */
+/* Tells whether the quad makes a row, but for variables that stand twice in the pattern. */
 static inline enum status
 passes(struct scan *scan, const struct quad_oids *quad, const struct quad_oids *next, bool *passes,
        struct reason *why)
@@ -218,7 +218,7 @@ bind(oid *row, struct place place, oid id)
     return row[place.number] == id;
 }
 
-/* Whether the quad's row is equal to the last one of the batch in all that is needed. */
+/* Tells whether the quad's row is equal to the last one of the batch in all that is needed. */
 static inline bool
 is_equal(const struct scan *scan, const struct quad_oids *quad)
 {
@@ -310,7 +310,7 @@ scan_take_row(struct scan *scan)
     }
 }
 
-/* Of a scan by predicate and object: goes over objects that are out of their range. True: there are
+/* Goes over objects that are out of their range, in a scan by predicate and object. True: there are
  * quads left of those read. */
 static bool
 skip_objects(struct scan *scan)

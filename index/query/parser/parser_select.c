@@ -5,7 +5,7 @@
 
 /* ---- SELECT ---- */
 
-/* What a SELECT says besides its pattern. */
+/* Holds what a SELECT says besides its pattern. */
 struct selection {
     bool distinct, all;
     struct slot_expression *items; /* expression NULL: a variable as it is */

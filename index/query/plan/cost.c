@@ -1,4 +1,4 @@
-/* What things cost: rows of patterns, rows for each row of input, ways to join.
+/* Estimates what things cost: rows of patterns, rows for each row of input, ways to join.
  *
  * The source estimates a pattern's rows from its constants. How many rows of a pattern there are
  * for a subject that other patterns have found is known from joint statistics where the source has
@@ -60,8 +60,8 @@ is_bound(struct place place, const struct slots *bound)
 
 enum { STAR_PREDICATES = 16 };
 
-/* What the source said of subjects with all these predicates; it looks through all its sets, and
- * planning asks the same many times. */
+/* Remembers what the source has said of subjects with all these predicates; it looks through all
+ * its sets, and planning asks the same many times. */
 struct star_estimate {
     struct star_estimate *following;
     oid predicates[STAR_PREDICATES]; /* ascending */

@@ -155,7 +155,7 @@ plan_scan(struct planner *planner, const struct plan_item *item, const struct pl
                     "%.*s", SLICE_PRINT(note));
 }
 
-/* Whether the source has the order. */
+/* Tells whether the source has the order. */
 static bool
 order_works(const struct planner *planner, const struct plan_item *item,
             const struct plan_sorted *sorted)

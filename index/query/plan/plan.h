@@ -115,7 +115,7 @@ bool plan_is_safe(const struct planner *planner, const struct algebra *node,
 struct planner plan_needing(const struct planner *planner, const struct slots *more);
 /* The group with COUNT of the rows in place of COUNT of what each has; NULL: no memory. */
 const struct algebra *plan_count_rows(struct planner *planner, const struct algebra *group);
-/* That for a node whose rows come one by one. */
+/* Returns the planner for a node whose rows come one by one. */
 struct planner plan_unweighted(const struct planner *planner);
 /* Lets rows below the group stand for several, where it can count them. */
 void plan_weigh(struct planner *planner, const struct algebra *group);

@@ -135,7 +135,7 @@ plan_part(struct run *run, const struct share_request *request, struct operator*
 
 /* ---- asking ---- */
 
-/* What partitions are asked for. */
+/* Holds what partitions are asked for. */
 struct asking {
     const struct algebra *node;
     enum share_form form;
@@ -230,8 +230,8 @@ plan_asking(struct planner *planner, struct asking *asking, struct operator** pi
                     "2 branches");
 }
 
-/* Whether the part is long enough for parting it by nodes, and partitions have not too many in
- * common. */
+/* Tells whether the part is long enough for parting it by nodes, and partitions have not too many
+ * in common. */
 static enum status
 plan_split(struct planner *planner, const struct algebra *node, struct asking *asking, bool *splits)
 {
@@ -259,7 +259,7 @@ is_bare(const struct algebra *node)
     return node->kind == ALGEBRA_PATTERNS && node->pattern_count == 1;
 }
 
-/* Whether asking for the node's rows is better than scans. */
+/* Tells whether asking for the node's rows is better than scans. */
 static bool
 is_worth(const struct planner *planner, const struct algebra *node, uint64_t most)
 {

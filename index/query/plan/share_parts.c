@@ -93,7 +93,7 @@ has_search(const struct query *query, const struct algebra *node)
     return false;
 }
 
-/* Whether the node, inside of a GRAPH, looks at nothing but that graph. */
+/* Tells whether the node, inside of a GRAPH, looks at nothing but that graph. */
 static bool
 is_local(const struct query *query, const struct algebra *node)
 {

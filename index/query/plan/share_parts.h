@@ -36,14 +36,15 @@ bool share_split_of(const struct query *query, const struct algebra *node,
                     struct share_split *split);
 bool share_split_group(const struct query *query, const struct algebra *group,
                        struct share_split *split);
-/* Whether the slot is one; the places become those that it needs. */
+/* Tells whether the slot is one; the places become those that it needs. */
 bool share_splits_by(const struct query *query, const struct algebra *node,
                      struct share_split *split);
-/* Whether the node's own expressions mean the same in every partition. */
+/* Tells whether the node's own expressions mean the same in every partition. */
 bool share_is_steady(const struct query *query, const struct algebra *node);
-/* Whether the aggregate is one of the values, so that it does not matter how often these come. */
+/* Tells whether the aggregate is one of the values, so that it does not matter how often these
+ * come. */
 bool share_chooses(const struct aggregate *aggregate);
-/* Whether the patterns search for words. */
+/* Tells whether the patterns search for words. */
 bool share_searches(const struct query *query, const struct algebra *node);
 
 /* The number of a node, NUMBER_NONE for one that is not of the query's tree; and back, NULL. */

@@ -21,7 +21,7 @@ plan_unweighted(const struct planner *planner)
     return inside;
 }
 
-/* Whether a row that comes several times can come once with its number. */
+/* Tells whether a row that comes several times can come once with its number. */
 static bool
 takes_weights(const struct aggregate *aggregate)
 {

@@ -1,4 +1,4 @@
-/* What a result writer has not handed on yet. */
+/* Buffers what a result writer has not handed on yet. */
 #include "index/query/results/result_private.h"
 
 enum { PIECE = 64 << 10 };

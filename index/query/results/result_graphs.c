@@ -14,7 +14,7 @@ copy_of(struct buf *memory, struct slice text)
     return buf_slice(memory);
 }
 
-/* Whether a run goes on; notes the quad as its last. */
+/* Tells whether a run goes on; notes the quad as its last. */
 static bool
 same_subject(struct result_writer *writer, const struct quad *quad)
 {

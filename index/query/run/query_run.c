@@ -495,7 +495,7 @@ explain_measure(const struct operator* operator, struct buf * out)
                      (double)own / 1000);
 }
 
-/* What partitions do is not measured. */
+/* Explains the operators. The work of partitions is not measured. */
 static void
 explain(const struct operator* operator, unsigned depth, bool apart, struct buf *out)
 {

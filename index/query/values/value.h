@@ -1,5 +1,5 @@
-/* What expressions compute with: a term seen as a value of its datatype.
- * Source: https://www.w3.org/TR/sparql11-query/#operandDataTypes and section 17.3.
+/* A value is what expressions compute with: a term seen as a value of its datatype. Source:
+ * https://www.w3.org/TR/sparql11-query/#operandDataTypes and section 17.3.
  *
  * A value made from a term keeps the term, so that it can be given back as it was written; a
  * computed number has no term until value_term makes one. Bytes belong to whoever made them.

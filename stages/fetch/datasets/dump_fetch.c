@@ -35,8 +35,8 @@ enum {
     PROGRESS_BYTES = 64 << 10 /* a connection that breaks after these is no failed attempt */
 };
 
-/* Whether a 206 goes on where this file ends, in the same version: not every server reads If-Range
- * (RFC 9110, section 14.4). */
+/* Tells whether a 206 goes on where this file ends, in the same version: not every server reads
+ * If-Range (RFC 9110, section 14.4). */
 static bool
 goes_on(const struct download *download, struct slice header)
 {

@@ -357,7 +357,7 @@ keep(struct buf *memory, struct slice bytes)
     return slice_of(memory->data + at, bytes.length);
 }
 
-/* What is archived when the answer was read; the transfer's own is gone by then. */
+/* Keeps what is archived once the answer was read; the transfer's own is gone by then. */
 static void
 keep_result(struct harvest *harvest, const struct fetch_result *result)
 {
@@ -445,7 +445,7 @@ open_file(struct harvest *harvest)
     return harvest->file >= 0 && ftruncate(harvest->file, (off_t)harvest->at.bytes) == 0;
 }
 
-/* What is sent by POST; what the dump's URI says of the graph, too. */
+/* Writes what is sent by POST; what the dump's URI says of the graph, too. */
 static void
 write_form(const struct harvest *harvest, struct slice query, struct buf *form)
 {

@@ -1,5 +1,5 @@
-/* What a host's plan is, and what it puts: docs/DATASETS.md, "The plan". No request, no reading but
- * of what became of the same datasets before. */
+/* Decides what the plan of a host is, and what it puts: docs/DATASETS.md, "The plan". No request,
+ * no reading but of what became of the same datasets before. */
 #include <stdlib.h>
 
 #include "base/digest.h"
@@ -43,7 +43,7 @@ is_own(const struct planning *planning, const struct description *description)
     return slice_equal(url_origin(description->uri), planning->task->origin);
 }
 
-/* What a dataset may speak of: its own and joined spaces, without what others own in them. */
+/* Adds what a dataset may speak of: its own and joined spaces, without what others own in them. */
 static void
 add_spaces(struct planning *planning, const struct description *description,
            struct execution *execution)
@@ -324,7 +324,7 @@ tell_joined(struct planning *planning, const struct execution *execution)
     meta_update_release(&update);
 }
 
-/* What was done before is done again only as far as its dumps have changed. */
+/* Puts the jobs. What was done before is done again only as far as its dumps have changed. */
 static void
 put_jobs(struct planning *planning, const struct execution *execution, struct slice uri, bool known)
 {
@@ -350,9 +350,9 @@ put_jobs(struct planning *planning, const struct execution *execution, struct sl
     }
 }
 
-/* What was withdrawn is crawled until its dumps change; and what is covered provisionally is so
- * until the dumps were sliced: a plan that is made later finds that done, and nobody would end the
- * cover. */
+/* Tells whether a dump covers the documents. After it was withdrawn they are crawled until its
+ * dumps change; and what is covered provisionally is so until the dumps were sliced: a plan that is
+ * made later finds that done, and nobody would end the cover. */
 static bool
 is_covering(const struct execution *execution, struct slice state)
 {
@@ -432,7 +432,7 @@ store_plan(struct planning *planning)
              (int)(cover.length > 0));
 }
 
-/* What became of the datasets before. */
+/* Takes what became of the datasets before. */
 static void
 remembered(void *context, enum status status, const struct slice *records, size_t n,
            const struct reason *why)

@@ -85,7 +85,8 @@ parsed(void *context, enum status status, struct slice reply, const struct reaso
     }
 }
 
-/* As a sitemap: what came. As RDF: what transform made of it. */
+/* Reads the next description. For a sitemap that is the response; for RDF it is what transform made
+ * of it. */
 static void
 read_next(struct reading *reading)
 {
@@ -129,7 +130,7 @@ place_of(struct planning *planning, struct slice record, const enum meta_field f
     return where;
 }
 
-/* Whether anything has come of the URI, which is then to be read. */
+/* Tells whether anything has come of the URI, which is then to be read. */
 static bool
 begin_reading(struct planning *planning, struct slice uri, struct slice record)
 {

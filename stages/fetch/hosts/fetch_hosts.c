@@ -99,7 +99,7 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
     struct host *host = find(hosts, origin, fingerprint);
     const bool same = host != NULL;
     host = same ? host : place_for(hosts, fingerprint);
-    /* What is known of the host besides its rules stays. */
+    /* All that is known of the host besides its rules stays. */
     struct host kept = {.sitemaps_depth = UINT32_MAX, .guess_depth = UINT32_MAX};
     if (same) {
         kept = *host;
@@ -149,8 +149,8 @@ host_set_cover(struct host *host, struct slice cover, struct slice authorities, 
     host->cover_read_ms = now_ms;
 }
 
-/* What stands behind the longest prefix of the URL in lines of prefix and value. A word that begins
- * with "=" is a whole URL. */
+/* Returns what stands behind the longest prefix of the URL in lines of prefix and value. A word
+ * that begins with "=" is a whole URL. */
 static struct slice
 value_of(const char *text, struct slice url)
 {

@@ -1,5 +1,5 @@
-/* What a fetch process remembers of hosts: a cache, so anything may be forgotten at any time;
- * the metadata store has it all. Bounded by its number of places and by bytes. One thread. */
+/* A cache of what a fetch process knows of hosts. Anything may be forgotten at any time, since the
+ * metadata store has it all. It is bounded by its number of places and by bytes. One thread. */
 #ifndef STAGES_FETCH_HOSTS_FETCH_HOSTS_H
 #define STAGES_FETCH_HOSTS_FETCH_HOSTS_H
 

@@ -48,7 +48,7 @@ balance_note(struct balance *balance, enum balance_kind kind, struct slice uri)
     return ++balance->fetched >= balance->queues.total;
 }
 
-/* Whether the document brought something new; remembers it. */
+/* Tells whether the document brought something new; remembers it. */
 static bool
 balance_is_useful(struct balance *balance, struct slice record)
 {

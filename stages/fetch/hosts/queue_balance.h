@@ -1,4 +1,5 @@
-/* What of a host was fetched of late, for the balance of its two queues: docs/SITEMAPS.md. */
+/* Remembers what was fetched of a host of late, for the balance of its two queues:
+ * docs/SITEMAPS.md. */
 #ifndef STAGES_FETCH_HOSTS_QUEUE_BALANCE_H
 #define STAGES_FETCH_HOSTS_QUEUE_BALANCE_H
 

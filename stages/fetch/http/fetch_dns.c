@@ -18,7 +18,7 @@ struct dns_limits dns_limits = {.parallel = 100,
                                 .most_ms = 3600000,
                                 .negative_ms = 60000};
 
-/* What is known of a host; no addresses: that it has none. */
+/* Holds what is known of a host. With no addresses it says that the host has none. */
 struct entry {
     uint8_t fingerprint[FINGERPRINT_SIZE];
     uint64_t until_ms; /* monotonic; 0: nothing */

@@ -12,7 +12,7 @@
 
 struct dns;
 
-/* What dns_open takes; tests change it. */
+/* Limits that dns_open takes; tests change them. */
 struct dns_limits {
     size_t parallel;            /* names that are looked up at a time */
     size_t hosts;               /* whose addresses are kept */

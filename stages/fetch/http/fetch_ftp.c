@@ -121,8 +121,8 @@ ftp_reply(struct transfer *transfer, struct slice line)
 
 /* ---- the response ---- */
 
-/* What was learnt of the file, as a header. Its size and its time together are its entity tag: an
- * FTP server has no better one. */
+/* Writes what was learnt of the file, as a header. Its size and its time together are its entity
+ * tag: an FTP server has no better one. */
 static void
 write_header(struct transfer *transfer)
 {

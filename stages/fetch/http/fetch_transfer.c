@@ -231,7 +231,7 @@ on_close_socket(void *context, curl_socket_t descriptor)
 
 /* ---- telling libcurl ---- */
 
-/* What is the same in every request of this process. */
+/* Sets the options that are the same in every request of this process. */
 static void
 set_constants(struct fetch_http *http, struct transfer *transfer)
 {
@@ -331,7 +331,7 @@ set_headers(struct fetch_http *http, struct transfer *transfer, const struct fet
     curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, transfer->headers);
 }
 
-/* What fetch.connect_to says of URLs like it. */
+/* Returns where fetch.connect_to sends URLs like this one. */
 static struct curl_slist *
 directions(const struct fetch_http *http, struct slice url)
 {
@@ -361,7 +361,7 @@ set_target(struct transfer *transfer, int family, const void *bytes)
     transfer->connect = curl_slist_append(NULL, rule);
 }
 
-/* As names_find says it. */
+/* Sets the address that names_find gives. */
 static void
 set_named_target(struct transfer *transfer, const char *address)
 {
@@ -581,7 +581,8 @@ end_of(const struct transfer *transfer, CURLcode code, long status)
     return code == CURLE_OPERATION_TIMEDOUT ? FETCH_CUT_TIME : FETCH_CUT_CONNECTION;
 }
 
-/* Whether nobody said no. What fails behind a proxy cannot be told from the proxy's own trouble. */
+/* Tells whether nobody said no. What fails behind a proxy cannot be told from the proxy's own
+ * trouble. */
 static bool
 is_silent(const struct transfer *transfer, CURLcode code)
 {

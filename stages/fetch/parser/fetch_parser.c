@@ -180,7 +180,7 @@ parsed_sitemap_next(struct slice *rest, struct sitemap_entry *entry)
 
 /* ---- descriptions ---- */
 
-/* What goes into lines of the metadata store must be none itself. */
+/* Tells whether the text is one line, as it must be to go into lines of the metadata store. */
 static bool
 is_one_line(struct slice text)
 {

@@ -1,4 +1,4 @@
-/* What strangers wrote, unpacked and parsed for fetch in sandboxed workers
+/* Unpacks and parses for fetch what strangers wrote, in sandboxed workers
  * (stages/sandbox/worker.h): the fetch process holds connections, the archive and
  * fetch.credentials, and never gives the bytes of a server to libxml2 or to an unpacker. Workers
  * answer with plain records, which are checked like any other message before they are believed.

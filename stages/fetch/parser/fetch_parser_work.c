@@ -1,4 +1,4 @@
-/* What runs inside the workers of fetch_parser.h. */
+/* The work that is done inside the workers of fetch_parser.h. */
 #include <libxml/parser.h>
 #include <stdlib.h>
 

@@ -185,7 +185,8 @@ bool task_keep_response(struct task *task, const struct fetch_result *result,
                         struct warc_location *location);
 /* Puts that the document is no more what it was: its graph is emptied. */
 void task_remove_graph(struct task *task, const struct fetch_result *result);
-/* What a sitemap's bytes say of its change: sitemaps are read here, and change with their bytes. */
+/* Returns what a sitemap's bytes say of its change: sitemaps are read here, and change with their
+ * bytes. */
 enum visit_outcome task_change_of_bytes(const struct task *task, const struct fetch_result *result);
 /* Opens fetch->content. False: it cannot be, and the task is over. */
 bool task_open_content(struct task *task);

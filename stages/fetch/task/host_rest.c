@@ -9,7 +9,7 @@ longer(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* Of a Crawl-delay, -1 for none, as much as is waited. */
+/* Returns how much of the Crawl-delay is waited. -1 says that there is none. */
 static uint64_t
 crawl_delay_of(const struct fetch *fetch, int64_t crawl_delay_ms)
 {

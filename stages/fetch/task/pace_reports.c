@@ -1,4 +1,4 @@
-/* What the ends of a task's requests say about the pace of its host and its address. */
+/* Reports what the ends of a task's requests say about the pace of its host and its address. */
 #include <stdio.h>
 
 #include "base/digest.h"

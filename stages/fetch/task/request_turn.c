@@ -25,7 +25,7 @@ asks_for_rules(const struct task *task)
     return task->request.url.length > 0 && task->request.url.at == task->robots_url.data;
 }
 
-/* Whether another job has brought the rules that this request is for. */
+/* Tells whether another job has brought the rules that this request is for. */
 static bool
 rules_came(const struct task *task)
 {

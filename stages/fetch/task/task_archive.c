@@ -1,5 +1,5 @@
-/* What is kept of an answer: its exchange in the archive, and what the document's record says of
- * it. */
+/* Keeps what is wanted of an answer: its exchange in the archive, and what the document's record
+ * says of it. */
 #include <stdio.h>
 #include <string.h>
 

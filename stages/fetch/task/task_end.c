@@ -47,7 +47,7 @@ task_note_attempt(struct task *task, const char *outcome)
                   slice_of(line, n < (int)sizeof line ? (size_t)n : sizeof line - 1));
 }
 
-/* What every end says of the document. */
+/* Sets what every end says of the document. */
 static void
 set_common(struct task *task, const char *state, const char *reason)
 {
@@ -79,7 +79,7 @@ is_vain_guess(const struct task *task, const char *state)
             strcmp(state, "denied") == 0);
 }
 
-/* What a state counts as unless it was said more exactly. */
+/* Outcomes that states count as unless it was said more exactly. */
 static const struct {
     const char *state;
     enum job_outcome outcome;

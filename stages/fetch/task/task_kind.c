@@ -1,4 +1,4 @@
-/* What a job is for, told by its URI and what it carries, and what its host's rules allow. */
+/* Tells from its URI and what it carries what a job is for, and what its host's rules allow. */
 #include <string.h>
 
 #include "base/system/clock.h"

@@ -1,4 +1,4 @@
-/* What a task puts: jobs of its host, and a note of what the scope kept it from putting. */
+/* Queues what a task puts: jobs of its host, and a note of what the scope kept it from putting. */
 #include "base/url/url.h"
 #include "stages/fetch/task/fetch_task.h"
 

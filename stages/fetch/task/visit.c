@@ -54,7 +54,7 @@ set_estimate(struct document_visit *visit, const struct recrawl_estimate *estima
     visit->seconds_milli = (uint64_t)fmax(1, estimate->seconds * 1000);
 }
 
-/* Of the words in META_CLAIM. */
+/* The words that may stand in META_CLAIM. */
 static const struct {
     const char *word;
     enum meta_field field;
@@ -101,7 +101,7 @@ count_for_host(struct task *task, struct slice host, struct slice record)
     meta_update_release(&update);
 }
 
-/* What the sitemap says, if one was read since the last visit. */
+/* Takes what the sitemap says, if one was read since the last visit. */
 static void
 take_sighting(struct task *task, struct slice host, struct slice sighting)
 {
@@ -122,7 +122,7 @@ take_sighting(struct task *task, struct slice host, struct slice sighting)
     }
 }
 
-/* Whether the state tells of an answer with content, not of what a visit met with. */
+/* Tells whether the state tells of an answer with content, not of what a visit met with. */
 static bool
 is_of_content(struct slice state)
 {
