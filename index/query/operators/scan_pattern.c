@@ -3,14 +3,14 @@
  *
  * Where the input's subjects ascend, a lookup goes on from the one before (leaps.h).
  *
- * The union of graphs gives each triple once (doubles.h). Of the quads that are read, those that
+ * The union of graphs gives each triple once (duplicates.h). Of the quads that are read, those that
  * make no row are sifted out before rows are made of the others.
  */
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "index/oid_set.h"
-#include "index/query/operators/doubles.h"
+#include "index/query/operators/duplicates.h"
 #include "index/query/operators/leaps.h"
 #include "index/query/operators/scan_range.h"
 
@@ -31,7 +31,7 @@ struct scan {
     size_t row;                     /* input row of the present quad */
     struct quad_oids quads[QUADS];
     size_t quad, quad_count;
-    struct doubles doubles;
+    struct duplicates duplicates;
     /* For weighted rows: which places make them different, and the quad of the last row of the
      * batch, which an equal one can be added to. */
     bool merges, by_subject, by_predicate, by_object;
@@ -115,12 +115,12 @@ scan_start(struct scan *scan, bool *match, struct reason *why)
         TRY(leaps_begin(&scan->leaps, &pattern, &scan->leaping, why));
     }
     if (scan->leaping) {
-        doubles_begin(&scan->doubles, doubles, false);
+        duplicates_begin(&scan->duplicates, duplicates, false);
         return STATUS_OK;
     }
     enum status status = run->source->scan(run->source->context, &pattern, order, &scan->open, why);
     if (status == STATUS_UNSUPPORTED && order != ORDER_COUNT) {
-        doubles = DOUBLES_ANYWHERE;
+        duplicates = DUPLICATES_ANYWHERE;
         status = run->source->scan(run->source->context, &pattern, ORDER_COUNT, &scan->open, why);
     }
     if (status == STATUS_OK) {
@@ -129,7 +129,7 @@ scan_start(struct scan *scan, bool *match, struct reason *why)
     if (doubles >= DOUBLES_BY_SUBJECT && scan->graph == 0) {
         doubles_forget(&scan->doubles);
     }
-    doubles_begin(&scan->doubles, doubles, false);
+    duplicates_begin(&scan->duplicates, duplicates, false);
     return status;
 }
 
@@ -156,16 +156,16 @@ passes(struct scan *scan, const struct quad_oids *quad, const struct quad_oids *
 {
     const struct run *run = scan->operator.run;
     const struct scan_spec *spec = &scan->spec;
-    bool doubled;
+    bool duplicate;
     *passes = false;
     if ((spec->any_predicate &&
          quad->predicate != run->constants[spec->pattern.predicate.number]) ||
         is_shared(scan, quad) || (scan->filter && !may_match(scan, quad))) {
         return STATUS_OK;
     }
-    TRY(doubles_find(&scan->doubles, quad, next, scan->graph, &doubled, why));
+    TRY(duplicates_find(&scan->duplicates, quad, next, scan->graph, &duplicate, why));
     *passes =
-        !doubled && (spec->graph.kind != PLACE_SLOT || graphs_have(&spec->allowed, quad->graph));
+        !duplicate && (spec->graph.kind != PLACE_SLOT || graphs_have(&spec->allowed, quad->graph));
     return STATUS_OK;
 }
 
@@ -293,7 +293,7 @@ scan_start_many(struct scan *scan, bool *match, struct reason *why)
     }
     TRY(run_check(run, why));
     run->report.scans++;
-    doubles_begin(&scan->doubles, several ? DOUBLES_ANYWHERE : DOUBLES_NONE, true);
+    duplicates_begin(&scan->duplicates, several ? DUPLICATES_ANYWHERE : DUPLICATES_NONE, true);
     return run->source->scan_many(run->source->context, scan->patterns, count, graphs, &scan->open,
                                   why);
 }
@@ -306,7 +306,7 @@ scan_take_row(struct scan *scan)
     if (row != scan->row) {
         scan->row = row;
         scan->open_row = false;
-        doubles_forget(&scan->doubles);
+        duplicates_forget(&scan->duplicates);
     }
 }
 
@@ -317,7 +317,7 @@ skip_objects(struct scan *scan)
 {
     const struct id_range *objects = &scan->objects;
     const struct quad_source *source = scan->operator.run->source;
-    if (!objects->first || scan->many || scan->doubles.kind != DOUBLES_BY_SUBJECT) {
+    if (!objects->first || scan->many || scan->duplicates.kind != DUPLICATES_BY_SUBJECT) {
         return scan->quad < scan->quad_count;
     }
     for (; scan->quad < scan->quad_count; scan->quad++) {
@@ -434,7 +434,7 @@ static void scan_close(struct operator* operator)
     struct scan *scan = (struct scan *)operator;
     scan_stop(scan);
     leaps_end(&scan->leaps);
-    doubles_release(&scan->doubles);
+    duplicates_release(&scan->duplicates);
     free(scan->patterns);
     free(scan->rows);
 }
@@ -572,6 +572,6 @@ struct operator* scan_new(struct run *run, struct operator* input, const struct 
     choose_places(scan);
     scan->many = scans_many(run->source, spec->graph, &spec->graphs);
     scan->leaps.source = run->source;
-    doubles_init(&scan->doubles, run, &scan->spec.graphs);
+    duplicates_init(&scan->duplicates, run, &scan->spec.graphs);
     return &scan->operator;
 }
