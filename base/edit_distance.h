@@ -1,5 +1,5 @@
-/* How many mistakes make one word of another: characters inserted, left out, replaced, or swapped
- * with their neighbour (Damerau and Levenshtein, where no part is changed twice). */
+/* Counts how many mistakes make one word of another: characters inserted, left out, replaced, or
+ * swapped with their neighbour (Damerau and Levenshtein, where no part is changed twice). */
 #ifndef BASE_EDIT_DISTANCE_H
 #define BASE_EDIT_DISTANCE_H
 

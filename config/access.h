@@ -1,5 +1,5 @@
-/* Who may read what Quadrille writes in a data directory: its owner, unless files.readers says
- * more. Sockets, locks, settings, keys and logs are the owner's alone, whatever it says. */
+/* Tells who may read what Quadrille writes in a data directory: its owner, unless files.readers
+ * says more. Sockets, locks, settings, keys and logs are the owner's alone, whatever it says. */
 #ifndef CONFIG_ACCESS_H
 #define CONFIG_ACCESS_H
 

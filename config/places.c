@@ -1,4 +1,4 @@
-/* Where things lie in a data directory. */
+/* Makes the paths of things in a data directory. */
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Who wants the jobs of a data directory done, and with which settings: docs/PROCESSES.md.
+/* Tells who wants the jobs of a data directory done, and with which settings: docs/PROCESSES.md.
  *
  * A command that needs the index runs its process with the command's own settings, though a crawl
  * that begins meanwhile has others. So a stage process that a command runs takes jobs only while
@@ -6,8 +6,7 @@
  *
  * DIR/run/jobs.wanted is locked, shared, by everyone who wants jobs done (fcntl(2), open file
  * descriptions: whoever looks need not take the lock). DIR/run/settings has the --set arguments of
- * the latest of them, as lines of quadrille.conf; it is replaced whole. Not thread-safe.
- */
+ * the latest of them, as lines of quadrille.conf; it is replaced whole. Not thread-safe. */
 #ifndef CONFIG_WANTED_JOBS_H
 #define CONFIG_WANTED_JOBS_H
 

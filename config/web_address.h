@@ -1,5 +1,5 @@
-/* Where a data directory's web service is: DIR/run/web.address, which the service has locked while
- * it lives. It holds the service's URL. */
+/* Tells where a data directory's web service is: DIR/run/web.address, which the service has locked
+ * while it lives. It holds the service's URL. */
 #ifndef CONFIG_WEB_ADDRESS_H
 #define CONFIG_WEB_ADDRESS_H
 

@@ -299,7 +299,7 @@ find_key(struct slice name)
     return NULL;
 }
 
-/* Where the key ends: at the colon, or at the first blank of a line without one. */
+/* Finds where the key ends: at the colon, or at the first blank of a line without one. */
 static size_t
 key_length(struct slice line)
 {

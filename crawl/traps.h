@@ -28,8 +28,8 @@ const char *trap_refusal(const struct trap_rules *rules, struct slice crawl_key)
 
 /* ---- budget of query strings ---- */
 
-/* How many URIs that differ in their query only were let in. By path and its host, in a fixed
- * number of places: who comes later takes a place over and begins anew. One thread. */
+/* Counts how many URIs that differ in their query only were let in. By path and its host, in a
+ * fixed number of places: who comes later takes a place over and begins anew. One thread. */
 struct trap_budget;
 struct trap_budget *trap_budget_new(uint32_t most); /* 0: without limit */
 void trap_budget_free(struct trap_budget *budget);  /* NULL is allowed */

@@ -47,7 +47,7 @@ plan_assumptions_default(struct plan_assumptions *assumptions)
     };
 }
 
-/* How long a changed dataset may wait for its next dump, by its changefreq. */
+/* Returns how long a changed dataset may wait for its next dump, by its changefreq. */
 static uint64_t
 period_ms(struct slice frequency)
 {

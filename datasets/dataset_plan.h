@@ -1,5 +1,5 @@
-/* Which way to a dataset costs its publisher least: docs/DATASETS.md, "The plan". No I/O: what was
- * found out by asking stands in the accesses' facts. */
+/* Decides which way to a dataset costs its publisher least: docs/DATASETS.md, "The plan". No I/O:
+ * what was found out by asking stands in the accesses' facts. */
 #ifndef DATASETS_DATASET_PLAN_H
 #define DATASETS_DATASET_PLAN_H
 

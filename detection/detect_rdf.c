@@ -202,7 +202,7 @@ read_directive(struct cursor *cursor)
     return true;
 }
 
-/* Where in a statement the reader of blocks stands. */
+/* Tells where in a statement the reader of blocks stands. */
 struct block_scan {
     struct cursor cursor;
     unsigned terms;    /* of the statement so far */

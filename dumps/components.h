@@ -1,10 +1,9 @@
-/* Which blank nodes of a dataset hang together, in bounded memory.
+/* Tells which blank nodes of a dataset hang together, in bounded memory.
  *
  * Blank nodes are 64-bit hashes of their labels; two labels of one hash only bring together what
  * need not be. Edges join two of them. As many edges as memory holds nodes for are taken into a
  * union-find forest at a time; the other edges, and the records that name nodes, are rewritten
- * through it, and the next round takes edges between what is left. Rounds: about edges / memory.
- */
+ * through it, and the next round takes edges between what is left. Rounds: about edges / memory. */
 #ifndef DUMPS_COMPONENTS_H
 #define DUMPS_COMPONENTS_H
 

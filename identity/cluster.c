@@ -18,7 +18,7 @@ struct key {
 struct split {
     oid one, other;
 };
-/* Who has the value that is looked at. */
+/* Holds who has the value that is looked at. */
 struct sharing {
     const struct key *key;
     struct map seen;

@@ -1,4 +1,4 @@
-/* Who is the same as a resource, and why: docs/IDENTITY.md.
+/* Tells who is the same as a resource, and why: docs/IDENTITY.md.
  *
  * Everything is derived from the quads of a source when it is asked for, and nothing is stored: an
  * edge is there exactly as long as the quad that says it, and as long as the ontologies say what

@@ -1,4 +1,4 @@
-/* Who is the same as whom, as the graph q:identity beside the quads of another source.
+/* Tells who is the same as whom, as the graph q:identity beside the quads of another source.
  *
  * The graph is not stored. A pattern in it with a bound subject or object gives `?a owl:sameAs ?b`
  * for all of that resource's cluster, itself included, so that a query goes on with ?b over all

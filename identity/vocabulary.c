@@ -1,4 +1,4 @@
-/* Which of the terms that matter the index has at all, so that nobody asks for the others. */
+/* Tells which of the terms that matter the index has at all, so that nobody asks for the others. */
 #include "identity/identity_private.h"
 
 static enum status

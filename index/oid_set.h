@@ -31,7 +31,7 @@ oid_set_release(struct oid_set *set)
     set->slots = NULL;
 }
 
-/* Where it is, or would be. */
+/* Finds where it is, or would be. */
 static inline size_t
 oid_set_slot(const struct oid_set *set, oid id)
 {

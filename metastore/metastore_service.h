@@ -13,8 +13,8 @@ struct meta_service;
 enum status meta_service_open(struct meta_service **service, struct meta_store *store,
                               struct rpc_server *server, struct reason *why);
 void meta_service_free(struct meta_service *service);
-/* Where the WARC files are that ARCHIVE reads, and what KEEP adds to; both must outlive the
- * service. NOT_FOUND before. */
+/* Sets the folder of the WARC files that ARCHIVE reads, and the archive that KEEP adds to; both
+ * must outlive the service. Before this call the answers are NOT_FOUND. */
 void meta_service_serve_archive(struct meta_service *service, const char *folder,
                                 struct archive_keep *keep);
 

@@ -93,7 +93,7 @@ struct find_results {
     struct arena arena;
 };
 
-/* How many times the statements of all bands before it a band ends at. */
+/* Tells how many times the statements of all bands before it a band ends at. */
 enum { FIND_BAND_GROWTH = 4 };
 
 struct find_request {

@@ -1,5 +1,5 @@
-/* Where the words of a search stand in a text: as they are, as beginnings (word*), and by their
- * stems in the text's language. One thread. */
+/* Tells where the words of a search stand in a text: as they are, as beginnings (word*), and by
+ * their stems in the text's language. One thread. */
 #ifndef SEARCH_MARKS_H
 #define SEARCH_MARKS_H
 

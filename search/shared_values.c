@@ -1,4 +1,5 @@
-/* Which values of identifying properties several resources share, those that most share first. */
+/* Tells which values of identifying properties several resources share, those that most share
+ * first. */
 #include "identity/identity.h"
 #include "identity/refused_values.h"
 #include "rdf/core/writer.h"

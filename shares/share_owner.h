@@ -71,7 +71,7 @@ void share_owner_about(struct share_owner *owner, struct slice lines);
 
 /* ---- looking on without taking part ---- */
 
-/* How long a session says nothing before it counts as silent. */
+/* Returns how long a session says nothing before it counts as silent. */
 uint64_t share_patience_ms(const struct share_settings *cluster);
 
 #endif

@@ -49,8 +49,8 @@ place_chosen(struct plan *plan)
     }
 }
 
-/* How many of `count` each unrestricted machine gets: proportional to its weight, the rest one each
- * to those with the largest remainders (Hamilton's method), the first of equals. */
+/* Finds how many of `count` each unrestricted machine gets: proportional to its weight, the rest
+ * one each to those with the largest remainders (Hamilton's method), the first of equals. */
 static void
 make_room(struct plan *plan, size_t count)
 {

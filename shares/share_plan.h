@@ -1,6 +1,6 @@
-/* Who should run which share: a pure function of what one machine sees. Machines that see the same
- * plan the same; those that do not yet may pass a share on in vain, but never run one together,
- * which is the business of claims. */
+/* Decides who should run which share: a pure function of what one machine sees. Machines that see
+ * the same plan the same; those that do not yet may pass a share on in vain, but never run one
+ * together, which is the business of claims. */
 #ifndef SHARES_SHARE_PLAN_H
 #define SHARES_SHARE_PLAN_H
 

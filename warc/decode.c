@@ -13,7 +13,7 @@ enum {
     DEFLATE_RATIO = 1100 /* more than deflate can make of a byte */
 };
 
-/* Where decoded bytes go, with both limits. */
+/* Takes the decoded bytes, within both limits. */
 struct sink {
     struct buf *out;
     size_t limit; /* of out->length */

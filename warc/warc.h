@@ -46,7 +46,7 @@ struct warc_writer_options {
 /* Fills the options from warc_options and fetch.from; the strings belong to the set. */
 void warc_writer_options_from(struct warc_writer_options *options, const struct opt_set *set);
 
-/* Where a record went. */
+/* Tells where a record went. */
 struct warc_location {
     char file[WARC_FILE_SIZE]; /* name inside the directory */
     char id[WARC_ID_SIZE];     /* WARC-Record-ID without <> */

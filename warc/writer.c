@@ -255,7 +255,7 @@ keep_members(struct warc_writer *writer, struct reason *why)
     return STATUS_OK;
 }
 
-/* Where the member will be that is the only one which is not kept yet. */
+/* Finds where the member will be that is the only one which is not kept yet. */
 static void
 locate(const struct warc_writer *writer, const char *id, struct warc_location *location)
 {

@@ -33,7 +33,7 @@ web_queries_free(struct web_queries *queries)
     }
 }
 
-/* How many places a client has, or (0) all together. */
+/* Returns how many places a client has, or (0) all together. */
 static size_t
 places_of(const struct web_queries *queries, uint64_t client)
 {

@@ -1,4 +1,4 @@
-/* Which of the four forms a SPARQL query has, found without parsing it: the result formats to
+/* Tells which of the four forms a SPARQL query has, found without parsing it: the result formats to
  * choose from depend on it. */
 #ifndef WEB_QUERY_FORM_H
 #define WEB_QUERY_FORM_H

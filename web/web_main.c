@@ -82,7 +82,7 @@ wait_for_signal(const sigset_t *set, struct reason *why)
     return STATUS_OK;
 }
 
-/* Where they are, ended by NULL. */
+/* Finds where they are, ended by NULL. */
 static const char *const *
 other_nodes(const struct cluster *cluster, const char *urls[2 * CLUSTER_NODES_MAXIMUM + 1])
 {

@@ -1,9 +1,8 @@
-/* Which of some known words a mistyped one most likely was meant to be.
+/* Tells which of some known words a mistyped one most likely was meant to be.
  *
  *   struct nearest nearest = nearest_to(typed);
  *   for each known word: nearest_offer(&nearest, word);
- *   nearest_text(&nearest, "", text)
- */
+ *   nearest_text(&nearest, "", text) */
 #ifndef BASE_OPTIONS_NEAREST_H
 #define BASE_OPTIONS_NEAREST_H
 

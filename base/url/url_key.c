@@ -197,7 +197,7 @@ url_is_ftp(struct slice key)
     return slice_starts(key, SLICE("ftp:")) || slice_starts(key, SLICE("ftps:"));
 }
 
-/* Where the host begins: after "http://" or "https://". */
+/* Finds where the host begins: after "http://" or "https://". */
 static size_t
 host_start(struct slice key)
 {

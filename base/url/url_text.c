@@ -53,7 +53,7 @@ url_dot_count(struct slice segment)
     return dots;
 }
 
-/* Where the port's colon stands: the first one outside brackets, or length. */
+/* Finds where the port's colon stands: the first one outside brackets, or length. */
 size_t
 url_find_port(struct slice text)
 {

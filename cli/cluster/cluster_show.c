@@ -52,7 +52,7 @@ struct shown {
     struct share_lag lags[SHARES_MOST];
 };
 
-/* How long ago it was written, by the file system's clocks. */
+/* Returns how long ago it was written, by the file system's clocks. */
 static double
 age_s(const struct stat *info)
 {

@@ -65,9 +65,9 @@ later_by(uint64_t ms)
 
 /* ---- the lease ---- */
 
-/* How often the lease is renewed, and how often the machine looks around. The lease of one that has
- * to wait for the file system holds for all but this of its time, and who asks for a move does not
- * wait for long. */
+/* Returns how often the lease is renewed, and how often the machine looks around. The lease of one
+ * that has to wait for the file system holds for all but this of its time, and who asks for a move
+ * does not wait for long. */
 static uint64_t
 pace_ms(const struct machine *machine)
 {
@@ -151,8 +151,8 @@ begin_session(struct machine *machine, struct reason *why)
 
 /* ---- one share ---- */
 
-/* How long hosts are left alone at the start: the pauses that they are due at most, and before
- * them, unless the last owner ended in order, the longest request that may be under way. */
+/* Returns how long hosts are left alone at the start: the pauses that they are due at most, and
+ * before them, unless the last owner ended in order, the longest request that may be under way. */
 static uint64_t
 rest_ms(const struct opt_set *options, bool clean)
 {

@@ -1,4 +1,4 @@
-/* How far the shares of a cluster are behind: what their queues say of themselves and of each
+/* Tells how far the shares of a cluster are behind: what their queues say of themselves and of each
  * other. */
 #ifndef CLI_CLUSTER_SHARE_LAG_H
 #define CLI_CLUSTER_SHARE_LAG_H

@@ -135,7 +135,8 @@ scan(struct report *report, metastore_visit *visit, struct reason *why)
     return STATUS_OK;
 }
 
-/* Which of the properties and classes that the pages use cannot be looked up, and since when. */
+/* Finds which of the properties and classes that the pages use cannot be looked up, and since
+ * when. */
 static enum status
 print_terms(struct report *report, struct cli *cli, struct reason *why)
 {

@@ -31,7 +31,7 @@ find_last(struct slice whole, struct slice part)
     return whole.length;
 }
 
-/* How the sample's document is named after the resource. False: by no rule. */
+/* Returns how the sample's document is named after the resource. False: by no rule. */
 static bool
 name_by(struct slice_space *space, const struct crawled_sample *sample)
 {

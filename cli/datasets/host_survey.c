@@ -290,7 +290,7 @@ ask_head(struct survey *survey, struct web_client *client, struct dataset_access
     buf_release(&key);
 }
 
-/* How much the service's description says that there is; 0: it has none. */
+/* Returns how much the service's description says that there is; 0: it has none. */
 static uint64_t
 described_triples(struct survey *survey, struct web_client *client, struct slice url)
 {

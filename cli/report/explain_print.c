@@ -8,7 +8,7 @@
 
 enum { OUTPUT_MAXIMUM = 1 << 30 };
 
-/* Where a WARC record lies. */
+/* Tells where a WARC record lies. */
 struct place {
     const char *name, *json;
     enum meta_field node, file, offset, length, id;

@@ -1,4 +1,4 @@
-/* How publishers mend what transforms and stages complain of: sentences by pieces of the
+/* Tells how publishers mend what transforms and stages complain of: sentences by pieces of the
  * complaints' texts. Constant data; thread-safe. */
 #ifndef CLI_REPORT_REPORT_ADVICE_H
 #define CLI_REPORT_REPORT_ADVICE_H

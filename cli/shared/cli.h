@@ -66,7 +66,7 @@ enum status cli_check_files(char **paths, int n, struct reason *why);
 /* Makes DIR and DIR/quadrille.conf where they are missing. */
 enum status cli_make_directory(const char *directory, struct reason *why);
 
-/* Where scope.conf lies: DIR, or every share of a cluster, which all are to say the same. */
+/* Tells where scope.conf lies: DIR, or every share of a cluster, which all are to say the same. */
 enum { CLI_PLACE_SIZE = 4096 };
 size_t cli_scope_places(const struct cli *cli);
 void cli_scope_place(const struct cli *cli, size_t number, char place[CLI_PLACE_SIZE]);

@@ -317,7 +317,7 @@ ask_some(struct lookup *lookup, struct metastore_client *metastore, size_t n, st
                                        : status_fail(why, lookup->status, "%s", lookup->why.text);
 }
 
-/* Where a redirected seed leads in the end. Each round goes one redirect on. */
+/* Finds where a redirected seed leads in the end. Each round goes one redirect on. */
 static enum status
 follow_redirects(struct lookup *lookup, struct metastore_client *metastore, struct reason *why)
 {

@@ -1,5 +1,5 @@
-/* How query and search ask: Ctrl-C ends the work in all partitions, and an answer that lacks a
- * partition's share says so. */
+/* The way in which query and search ask: Ctrl-C ends the work in all partitions, and an answer that
+ * lacks a partition's share says so. */
 #include <signal.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Where a crawl may go when nobody has said so: the hosts of its seeds. */
+/* Tells where a crawl may go when nobody has said so: the hosts of its seeds. */
 #ifndef CLI_SHARED_SCOPE_OF_SEEDS_H
 #define CLI_SHARED_SCOPE_OF_SEEDS_H
 

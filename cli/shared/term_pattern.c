@@ -98,7 +98,7 @@ cli_parse_term(const char *text, struct arena *arena, struct term *term, struct 
     return status;
 }
 
-/* Where the term at text ends: blanks part terms, but not inside of quotes. */
+/* Finds where the term at text ends: blanks part terms, but not inside of quotes. */
 static size_t
 term_length(const char *text)
 {

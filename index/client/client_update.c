@@ -18,7 +18,7 @@
 enum { CHANGE_MAXIMUM = RPC_PAYLOAD_MAXIMUM - 4096 };
 static const size_t terms_memory = (size_t)1 << 30;
 
-/* How far the present operation has come in a partition. */
+/* Tells how far the present operation has come in a partition. */
 enum progress { UNCHANGED, WANTED, UNKNOWN, CHANGED };
 
 struct updating {

@@ -44,7 +44,7 @@ void index_client_manner(struct index_client *client, enum index_partial partial
 bool index_client_missing(const struct index_client *client, size_t *partition,
                           struct reason *which);
 
-/* How a query is answered: zeros are the usual way. */
+/* Tells how a query is answered: zeros are the usual way. */
 struct index_query_options {
     uint32_t timeout_ms;        /* 0: the most that the service allows */
     struct slice default_graph; /* the one graph that is the default; empty: the union of all */

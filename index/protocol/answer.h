@@ -1,5 +1,5 @@
-/* How answers come out of the index: in pieces, of a query in which of three ways, and what becomes
- * of them when a partition is away. */
+/* Tells how answers come out of the index: in pieces, of a query in which of three ways, and what
+ * becomes of them when a partition is away. */
 #ifndef INDEX_PROTOCOL_ANSWER_H
 #define INDEX_PROTOCOL_ANSWER_H
 

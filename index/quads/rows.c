@@ -22,7 +22,7 @@ const uint8_t rows_places[ORDER_COUNT][4] = {
     [ORDER_SPOC] = {0, 1, 2, 3}, [ORDER_POCS] = {1, 2, 3, 0}, [ORDER_OCSP] = {2, 3, 0, 1},
     [ORDER_CSPO] = {3, 0, 1, 2}, [ORDER_CPOS] = {3, 1, 2, 0}, [ORDER_OSPC] = {2, 0, 1, 3}};
 
-/* Which earlier place of the row is likely a neighbour in number: terms of one document are,
+/* Tells which earlier place of the row is likely a neighbour in number: terms of one document are,
  * predicates are not. Part of the format. */
 static const uint8_t near_place[ORDER_COUNT][4] = {
     [ORDER_SPOC] = {NO_NEAR, NO_NEAR, 0, 0}, [ORDER_POCS] = {NO_NEAR, NO_NEAR, 1, 2},

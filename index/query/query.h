@@ -107,9 +107,9 @@ struct query_options {
     struct slice blank_prefix; /* starts labels of new blank nodes; empty: "new" */
 };
 
-/* Where answers go; a form calls only its own functions, others may be NULL. Terms live until the
- * function returns. A status other than OK ends the run, which returns it; STATUS_END ends it with
- * STATUS_OK. */
+/* Tells where answers go; a form calls only its own functions, others may be NULL. Terms live until
+ * the function returns. A status other than OK ends the run, which returns it; STATUS_END ends it
+ * with STATUS_OK. */
 struct query_sink {
     void *context;
     /* SELECT: once, before rows. */

@@ -1,7 +1,7 @@
-/* How rows of identifiers name terms on the wire: the first time with the term, then by number.
- * PROTOCOL.md, "Rows". Rows are gathered in chunks, and a chunk's new terms are resolved in the
- * order of their identifiers: terms are packed in blocks, and a block is then unpacked once for all
- * that are in it. */
+/* Tells how rows of identifiers name terms on the wire: the first time with the term, then by
+ * number. PROTOCOL.md, "Rows". Rows are gathered in chunks, and a chunk's new terms are resolved in
+ * the order of their identifiers: terms are packed in blocks, and a block is then unpacked once for
+ * all that are in it. */
 #ifndef INDEX_SERVE_ROW_NAMES_H
 #define INDEX_SERVE_ROW_NAMES_H
 

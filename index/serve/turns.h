@@ -1,5 +1,5 @@
-/* Who of many threads may run. There are few turns and many who want one; a turn that somebody
- * waits for is given back after a slice of time.
+/* Decides who of many threads may run. There are few turns and many who want one; a turn that
+ * somebody waits for is given back after a slice of time.
  *
  * The next turn is for whoever has run for less than TURN_SHORT_MS in all, so that what is soon
  * done does not stand behind what takes long; among these, and among all others, for the client

@@ -43,7 +43,7 @@ predicate_bit(oid predicate)
     return UINT64_C(1) << ((oid_number(predicate) * UINT64_C(0x9e3779b97f4a7c15)) >> 58);
 }
 
-/* Where the set counts rows with the predicate; NULL: it is not in the set. */
+/* Finds where the set counts rows with the predicate; NULL: it is not in the set. */
 int64_t *predicate_set_rows(const struct predicate_sets *sets, const struct predicate_set *set,
                             oid predicate);
 

@@ -1,5 +1,5 @@
-/* How many different triples have each value of a place, over all graphs together: what COUNT and
- * GROUP BY ask of one pattern, without a row for each triple.
+/* Tells how many different triples have each value of a place, over all graphs together: what COUNT
+ * and GROUP BY ask of one pattern, without a row for each triple.
  *
  * Where the graph is the last place of an order, a triple's repetitions stand side by side. With a
  * predicate and no subject the order has the graph before the subject; then the subjects of one

@@ -76,7 +76,7 @@ enum status tree_append(struct tree *tree, struct transaction *transaction, stru
 /* No error when absent. */
 enum status tree_delete(struct tree *tree, struct transaction *transaction, struct slice key,
                         struct reason *why);
-/* Where a key lies in the tree, 0 .. 1, by a look at the pages on its path. */
+/* Finds where a key lies in the tree, 0 .. 1, by a look at the pages on its path. */
 enum status tree_position(struct tree *tree, struct slice key, double *position,
                           struct reason *why);
 

@@ -118,8 +118,8 @@ fence_finish(struct fence_cursor *cursor, struct slice block, struct reason *why
 
 /* ---- anew or in place ---- */
 
-/* How many blocks the changes fall into, about: a few blocks of each stride stand for it. The first
- * is left out, since only a part of its changes may lie in the stride. */
+/* Finds how many blocks the changes fall into, about: a few blocks of each stride stand for it. The
+ * first is left out, since only a part of its changes may lie in the stride. */
 static enum status
 count_blocks(struct fence_cursor *cursor, size_t count, fence_pass *pass, void *context,
              double *blocks, struct reason *why)

@@ -1,4 +1,4 @@
-/* How far the literals' words are in the tree: its record there. */
+/* Tells how far the literals' words are in the tree: its record there. */
 #include <string.h>
 
 #include "base/codec.h"

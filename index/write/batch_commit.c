@@ -199,7 +199,7 @@ document_step(const struct batch_document *d)
     return (d->removed ? 0 : 1) - (d->known && !d->old.removed ? 1 : 0);
 }
 
-/* Which documents come and go, for those who count them while batches go on. */
+/* Notes which documents come and go, for those who count them while batches go on. */
 static void
 note_documents(struct batch_commit *b)
 {

@@ -48,8 +48,8 @@ void batch_want_terms(struct index_batch *batch, size_t first, size_t end);
 void batch_count_literals(const struct term_set *terms, uint64_t added, struct totals *totals);
 /* For qsort: by graph, documents of one graph as they came. */
 int batch_compare_documents(const void *a, const void *b);
-/* How many of sorted documents have the graph of the one at `from`: several are patches, and the
- * first stands for all. */
+/* Returns how many of sorted documents have the graph of the one at `from`: several are patches,
+ * and the first stands for all. */
 size_t batch_same_graph(struct batch_document *const *documents, size_t count, size_t from);
 
 #endif

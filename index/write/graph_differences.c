@@ -194,7 +194,7 @@ is_new(const struct differences *differences, oid id)
     return oid_is_stored(id) && oid_number(id) > differences->old_terms;
 }
 
-/* Which rows are there already. A row with a term that is new cannot be. */
+/* Finds which rows are there already. A row with a term that is new cannot be. */
 static enum status
 find_present(struct differences *differences, struct reason *why)
 {

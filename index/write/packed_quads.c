@@ -23,7 +23,7 @@ put_term(struct buf *out, const struct term *term)
     codec_put_slice(out, term->value);
 }
 
-/* How many graphs there are when the quads are in the order of graphs. */
+/* Returns how many graphs there are when the quads are in the order of graphs. */
 static size_t
 group(struct packed_quad *quads, size_t count)
 {

@@ -152,8 +152,8 @@ note_failure(struct partition *partition, enum status status, const struct reaso
     return false;
 }
 
-/* How long nothing may come until what waits or is gathered is brought into the trees. *waits:
- * there is something. */
+/* Returns how long nothing may come until what waits or is gathered is brought into the trees.
+ * *waits: there is something. */
 static unsigned
 pause_of(const struct partition *partition, bool *waits)
 {

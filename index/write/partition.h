@@ -163,7 +163,7 @@ void partition_needs_init(struct partition_needs *needs);
 void partition_needs_release(struct partition_needs *needs);
 /* The quads that have the term there; OID_NONE: all quads. */
 void partition_need(struct partition_needs *needs, enum partition_place place, oid id);
-/* Which literals are found by the words of a search; their quads are not among it. */
+/* Finds which literals are found by the words of a search; their quads are not among it. */
 void partition_need_words(struct partition_needs *needs, const struct text_scan *scan);
 void partition_marks(const struct partition *partition, const struct change_marks **commits,
                      const struct change_marks **words);

@@ -67,14 +67,14 @@ bool broker_has_room(const struct broker *broker);
 void broker_submit(struct broker *broker, const struct broker_request *request);
 /* Anything but OK: the store needs a new start, the process must end. */
 enum status broker_work(struct broker *broker, struct reason *why);
-/* How long until broker_work has something to do by itself. */
+/* Returns how long until broker_work has something to do by itself. */
 uint64_t broker_wait_ms(const struct broker *broker);
 
 /* ---- to other nodes ---- */
 
 /* Payload of the next TRANSFER to the node; false: nothing to send, or one is under way. */
 bool broker_outgoing(struct broker *broker, size_t node, struct buf *payload);
-/* How it ended: the last sequence that the node has committed, or a failure. */
+/* Takes the end of the TRANSFER: the last sequence that the node has committed, or a failure. */
 void broker_delivered(struct broker *broker, size_t node, enum status status, uint64_t last);
 
 /* Takes note of what is known of a node's link: since when it does not answer (wall time; 0: it

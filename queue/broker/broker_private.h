@@ -225,7 +225,7 @@ struct broker {
 /* ---- broker.c ---- */
 
 void broker_effect(struct broker *broker, const struct effect *effect);
-/* Where records of jobs of the stage are: fetch has a tree of its own. */
+/* Finds where records of jobs of the stage are: fetch has a tree of its own. */
 enum store_tree broker_tree(uint8_t stage);
 struct slice broker_key(uint8_t bytes[JOB_KEY_SIZE], const struct job_key *key);
 /* The record in `jobs`; slices of *job live until the next call of the store. */

@@ -1,5 +1,5 @@
-/* Which nodes a crawl was divided between when it began, and whose jobs these are: what must not
- * change under a queue that has had jobs. */
+/* Tells which nodes a crawl was divided between when it began, and whose jobs these are: what must
+ * not change under a queue that has had jobs. */
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>

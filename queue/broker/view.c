@@ -33,7 +33,7 @@ first_queued(void *context, struct slice key_bytes, struct slice record)
     return false;
 }
 
-/* How long the job that goes out next has been ready. For fetch: since its lane is due. */
+/* Returns how long the job that goes out next has been ready. For fetch: since its lane is due. */
 static uint64_t
 oldest_of(struct broker *broker, uint8_t stage)
 {

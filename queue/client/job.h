@@ -23,7 +23,7 @@ enum stage {
 const char *stage_name(enum stage stage);
 bool stage_of_name(struct slice name, enum stage *stage);
 
-/* Where a job stands in its queue: unique in a node, and stable while the job exists. */
+/* Tells where a job stands in its queue: unique in a node, and stable while the job exists. */
 enum { JOB_KEY_SIZE = 25 };
 struct job_key {
     uint8_t stage;

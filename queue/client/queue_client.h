@@ -48,7 +48,7 @@ enum host_word {
  * none. */
 uint64_t queue_client_scope(const struct queue_client *client);
 
-/* How one reserved job ended. */
+/* Tells how one reserved job ended. */
 enum verdict { VERDICT_DONE, VERDICT_RELEASE, VERDICT_BURY };
 struct completion {
     struct job_key key;
@@ -135,7 +135,7 @@ enum status queue_retry(struct queue_client *client, struct slice uri, uint64_t 
  * visit returns false to stop. */
 enum status queue_peek(struct queue_client *client, enum stage stage, const char *state,
                        uint32_t most, queue_visit *visit, void *context, struct reason *why);
-/* Where a URI stands in the frontier and why: numbers only, in the order of the message
+/* Tells where a URI stands in the frontier and why: numbers only, in the order of the message
  * (PROTOCOL.md, LOOK). */
 struct queue_explanation {
     uint64_t node; /* that has its host, in cluster.conf, from 1 on; 0: this one. Then no more */

@@ -57,7 +57,7 @@ struct lease *leases_at(struct leases *leases, uint32_t at);
 void leases_remove(struct leases *leases, uint32_t at);
 size_t leases_count(const struct leases *leases, enum stage stage);
 
-/* How many jobs a worker may hold together with one of so many deaths. */
+/* Returns how many jobs a worker may hold together with one of so many deaths. */
 uint32_t leases_company(uint16_t deaths);
 /* The least of it over all that a worker holds. */
 uint32_t leases_worker_company(struct leases *leases, uint32_t worker);

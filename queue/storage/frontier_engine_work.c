@@ -168,8 +168,8 @@ begin_flush(struct frontier *frontier)
     begin(frontier, work);
 }
 
-/* Which runs of a tree should become one: those of the lowest level that has enough of them, or all
- * when too much of what they hold is removals. first and count of layer->runs. */
+/* Finds which runs of a tree should become one: those of the lowest level that has enough of them,
+ * or all when too much of what they hold is removals. first and count of layer->runs. */
 static bool
 choose(const struct layer *layer, size_t *first, size_t *count)
 {

@@ -29,7 +29,7 @@ struct ordered {
     struct arena memory;
 };
 
-/* Where a reader stands; record NULL: past the end. */
+/* Tells where a reader stands; record NULL: past the end. */
 struct ordered_cursor {
     const struct ordered_node *leaf;
     uint32_t at;

@@ -50,7 +50,7 @@ struct store_operation {
     struct slice value;
 };
 
-/* Where a fault may strike; for tests. */
+/* Tells where a fault may strike; for tests. */
 enum store_point { STORE_BEFORE_COMMIT, STORE_AFTER_COMMIT, STORE_CHECKPOINT, STORE_RUN_WRITE };
 /* 0, or the errno that the store shall report. May end the process. */
 typedef int store_fault(void *context, enum store_point point);

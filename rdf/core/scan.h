@@ -119,7 +119,8 @@ scan_has_pair(struct slice text, char first, char second)
     return false;
 }
 
-/* How many bytes at the front need no escape in a string: a multiple of 16, perhaps not all. */
+/* Returns how many bytes at the front need no escape in a string: a multiple of 16, perhaps not
+ * all. */
 static inline size_t
 scan_plain(struct slice text)
 {

@@ -38,7 +38,7 @@ json_skip_space(struct json_reader *reader)
     } while (reader->lenient && reader->at < reader->end && json_skip_odd(reader));
 }
 
-/* How many bytes at `at` are plain: no quote, backslash, control character; ASCII. */
+/* Returns how many bytes at `at` are plain: no quote, backslash, control character; ASCII. */
 static size_t
 plain_length(const char *at, const char *end, char quote)
 {

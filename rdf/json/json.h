@@ -49,7 +49,7 @@ struct json {
     struct json_index *index; /* large objects: by key */
 };
 
-/* Where nodes come from. The arena's maximum must be 0: whoever builds a tree watches
+/* Tells where nodes come from. The arena's maximum must be 0: whoever builds a tree watches
  * arena->used. */
 struct json_pool {
     struct arena *arena;

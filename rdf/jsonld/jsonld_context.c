@@ -366,7 +366,7 @@ jsonld_build(struct jsonld *jsonld, struct context_build *build, const struct js
 
 /* ---- from expansion ---- */
 
-/* Where it is, or where it is to be put: then *found is false. */
+/* Finds where it is, or where it is to be put: then *found is false. */
 static struct processed_context **
 find_processed(struct jsonld *jsonld, const struct processed_context *key, bool *found)
 {

@@ -395,8 +395,8 @@ first_line_end(struct slice piece)
     return carriage + (carriage[1] == '\n' ? 2 : 1);
 }
 
-/* How much of piece belongs to the line that waits in `rest`; *whole: up to its end. When that line
- * ended in '\r', only a '\n' is still its own. */
+/* Returns how much of piece belongs to the line that waits in `rest`; *whole: up to its end. When
+ * that line ended in '\r', only a '\n' is still its own. */
 static size_t
 length_of_rest(const struct nquads_reader *reader, struct slice piece, bool *whole)
 {

@@ -75,7 +75,7 @@ enum status rdfxml_start(struct rdfxml_reader *reader, const xmlChar *local, con
                          const xmlChar *space, int attribute_count, const xmlChar **attributes);
 enum status rdfxml_end(struct rdfxml_reader *reader, const xmlChar *local, const xmlChar *prefix);
 enum status rdfxml_text(struct rdfxml_reader *reader, struct slice text);
-/* Where comments and instructions count; NULL elsewhere. */
+/* Returns the literal in which comments and instructions count, or NULL outside of one. */
 struct xml_literal *rdfxml_open_literal(struct rdfxml_reader *reader);
 
 /* ---- rdfxml_attributes.c ---- */

@@ -20,7 +20,7 @@ enum {
 #define XML_SPACE "http://www.w3.org/XML/1998/namespace"
 #define RDF_LANG_STRING "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 
-/* Where the reader is; places inside of others come after them. */
+/* Tells where the reader is; places inside of others come after them. */
 enum place { OUTSIDE, IN_ROOT, IN_GRAPH, IN_TRIPLE };
 
 enum element { ROOT, GRAPH, TRIPLE, URI, ID, PLAIN, TYPED, ELEMENTS };

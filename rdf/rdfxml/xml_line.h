@@ -6,8 +6,8 @@
 
 #include <libxml/parser.h>
 
-/* Where the tag begins that a start handler is called for; its line. Inside of libxml2's buffer:
- * a start tag is never parted. */
+/* Finds where the tag begins that a start handler is called for; its line. Inside of libxml2's
+ * buffer: a start tag is never parted. */
 const xmlChar *xml_line_tag(const xmlParserInput *input, uint32_t *line);
 
 /* Moves from *at forward to `to` and counts the lines passed. */

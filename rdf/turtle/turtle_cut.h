@@ -1,5 +1,5 @@
-/* Where a Turtle or TriG document may be cut: behind the line ends that follow a statement's full
- * stop or a graph's brace, also within graphs. */
+/* Tells where a Turtle or TriG document may be cut: behind the line ends that follow a statement's
+ * full stop or a graph's brace, also within graphs. */
 #ifndef RDF_TURTLE_TURTLE_CUT_H
 #define RDF_TURTLE_TURTLE_CUT_H
 

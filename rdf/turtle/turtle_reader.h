@@ -60,7 +60,7 @@ enum status turtle_report(struct turtle_reader *reader);
 uint32_t turtle_line_at(struct turtle_reader *reader, const char *at);
 /* All statements up to the end; last: of the document, not only of a piece. */
 enum status turtle_read_statements(struct turtle_reader *reader, bool last);
-/* Where the reader is; 0: lines are not wanted. */
+/* Returns the line that the reader is at, or 0 when lines are not wanted. */
 uint32_t turtle_line(struct turtle_reader *reader);
 enum status turtle_emit(struct turtle_reader *reader, uint32_t line, const struct term *subject,
                         const struct term *predicate, const struct term *object);

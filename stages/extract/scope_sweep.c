@@ -167,7 +167,8 @@ take_record(void *context, struct slice key, struct slice record)
     return true;
 }
 
-/* Where it goes on: the number of the store unless that is the first, and the key behind which. */
+/* Says where the sweep goes on: the number of the store, unless that is the first, and the key
+ * behind which. */
 static void
 go_on(const struct step *step, size_t store, struct slice after)
 {

@@ -17,7 +17,7 @@ enum { ROBOTS_HOPS = 5, PLANLESS_AGE_MS = 60000 };
 
 /* ---- deciding ---- */
 
-/* How many sitemaps and schemamaps the host's robots.txt names. */
+/* Returns how many sitemaps and schemamaps the host's robots.txt names. */
 static size_t
 count_maps(const struct host *host)
 {

@@ -347,7 +347,7 @@ outer_endpoint(struct stage_run *run, unsigned partition, char *endpoint, size_t
     return text != NULL && add_to_port(text, partition, endpoint, size);
 }
 
-/* Where queries find what is known of documents. */
+/* Sets the metadata stores in which queries find what is known of documents. */
 static enum status
 find_metastores(struct index_stage *stage, struct reason *why)
 {

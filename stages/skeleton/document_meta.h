@@ -12,7 +12,7 @@ void document_join_links(struct slice http_header, struct buf *links);
 /* The charset parameter of a Content-Type, without quotes; empty: none. */
 struct slice document_charset(struct slice content_type);
 
-/* Where in the archive the answer is; file empty: nowhere. Slices point into record. */
+/* Finds where in the archive the answer is; file empty: nowhere. Slices point into record. */
 struct document_record document_response(struct slice record);
 
 /* Fills in what the transform stage needs to do the document again. Slices point into record and

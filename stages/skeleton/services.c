@@ -104,7 +104,8 @@ remote_index(const struct cluster_node *node, int64_t k, char **endpoint, struct
     return STATUS_OK;
 }
 
-/* Which service has the documents of a virtual partition. first: each node's, SIZE_MAX: none. */
+/* Finds which service has the documents of a virtual partition. first: each node's, SIZE_MAX:
+ * none. */
 static void
 index_owners(const struct cluster *cluster, const size_t *first, int64_t partitions,
              struct cluster_services *services)

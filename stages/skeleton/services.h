@@ -1,4 +1,4 @@
-/* Where the daemons of a crawl are reached: this node's by ipc, other nodes' as cluster.conf
+/* Tells where the daemons of a crawl are reached: this node's by ipc, other nodes' as cluster.conf
  * says. A client of a cluster has none of its own. All results are freed by
  * cluster_services_release. */
 #ifndef STAGES_SKELETON_SERVICES_H
@@ -10,7 +10,7 @@
 /* One endpoint per node, with the owner of each partition. */
 enum status services_metastores(const struct cluster *cluster, const char *directory,
                                 struct cluster_services *services, struct reason *why);
-/* Which of these is the one of the node that we are, or work for. */
+/* Finds which of these is the one of the node that we are, or work for. */
 size_t services_own_metastore(const struct cluster *cluster);
 /* One endpoint per node that has a queue. */
 enum status services_queues(const struct cluster *cluster, const char *directory,

@@ -1,4 +1,4 @@
-/* How jobs end: gathered, made durable, told to the metadata store, told to the queue.
+/* Ends jobs: they are gathered, made durable, told to the metadata store, told to the queue.
  *
  * Group commit clocks itself: while a batch is under way the next gathers, until it is full or old
  * enough. When none is, a batch leaves at once if all that is in hand has ended (of fetch: most),
@@ -489,10 +489,10 @@ batch_send(struct stage_run *run)
     flush_batch(batch);
 }
 
-/* How long what has ended waits for others. While no batch is under way that costs time, but a
- * batch costs three syncs and six messages whatever its size, and the same again in each stage
- * behind: it pays while others are being worked on. Fetch waits while they are most of what is in
- * hand: each of its hosts waits for what has ended to be told. */
+/* Returns how long what has ended waits for others. While no batch is under way that costs time,
+ * but a batch costs three syncs and six messages whatever its size, and the same again in each
+ * stage behind: it pays while others are being worked on. Fetch waits while they are most of what
+ * is in hand: each of its hosts waits for what has ended to be told. */
 static uint64_t
 patience_ms(const struct stage_run *run)
 {

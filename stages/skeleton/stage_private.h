@@ -101,14 +101,14 @@ struct stage_run {
     uint64_t totals[3]; /* by verdict */
 };
 
-/* How long a stage that got so many jobs of those it asked for waits until it asks again: what is
- * due some moments later comes with others, not in a message of its own. */
+/* Returns how long a stage that got so many jobs of those it asked for waits until it asks again:
+ * what is due some moments later comes with others, not in a message of its own. */
 uint64_t stage_pace_ms(enum stage stage, size_t asked, size_t came);
 /* Sends what has ended when it is time to. */
 void batch_advance(struct stage_run *run);
 /* When batch_advance wants to be called next: ms, or -1. */
 int batch_wait_ms(const struct stage_run *run);
-/* How long a stage rests that has flushed so many jobs. */
+/* Returns how long a stage rests that has flushed so many jobs. */
 uint64_t batch_rest_ms(size_t jobs, uint64_t least_ms, uint64_t most_ms);
 /* Turns the job's metadata that other nodes keep into outputs of it. */
 void stage_post_metadata(struct held_job *held);

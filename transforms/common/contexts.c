@@ -61,7 +61,7 @@ compare_key(struct slice url, const char *key)
     return key[url.length] == '\0' ? 0 : -1;
 }
 
-/* Where url is, or where it belongs. */
+/* Finds where url is, or where it belongs. */
 static size_t
 place_of(struct slice url, bool *found)
 {

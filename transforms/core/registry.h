@@ -1,4 +1,4 @@
-/* Which document is turned by which transforms: one text file, docs/REGISTRY.md has its
+/* Tells which document is turned by which transforms: one text file, docs/REGISTRY.md has its
  * grammar. Several files may be read one after the other; a user's comes last and can add
  * transforms, add matches and switch transforms off.
  */

@@ -1,4 +1,4 @@
-/* Which embedded syntaxes a page may hold, told by its attributes' names and a few values. */
+/* Tells which embedded syntaxes a page may hold, told by its attributes' names and a few values. */
 #include "transforms/html/html.h"
 
 static bool

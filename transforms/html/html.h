@@ -87,9 +87,9 @@ uint32_t html_line(const struct html_tree *tree, uint32_t node);
 bool html_attribute(const struct html_tree *tree, uint32_t node, const char *name,
                     struct slice *value);
 
-/* Which embedded syntaxes the page may hold, by its attributes: what is not set is not there, what
- * is set may still come to nothing. One pass; extractors ask transformation_html_features, which
- * keeps the answer. */
+/* Tells which embedded syntaxes the page may hold, by its attributes: what is not set is not there,
+ * what is set may still come to nothing. One pass; extractors ask transformation_html_features,
+ * which keeps the answer. */
 enum html_feature {
     HTML_HAS_RDFA = 1 << 0,         /* an attribute that only RDFa has */
     HTML_HAS_REL = 1 << 1,          /* rel or rev */

@@ -1,5 +1,5 @@
-/* Which element of a page bears an id. Built when the first one is asked for; what is in templates
- * has none. Lives in the tree's arena. */
+/* Tells which element of a page bears an id. Built when the first one is asked for; what is in
+ * templates has none. Lives in the tree's arena. */
 #ifndef TRANSFORMS_HTML_IDS_H
 #define TRANSFORMS_HTML_IDS_H
 

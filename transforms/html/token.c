@@ -292,7 +292,7 @@ read_markup(struct html_tokenizer *tokenizer, struct html_token *token)
     return false;
 }
 
-/* Where text that starts at `at` ends: at markup or at the end of the input. */
+/* Finds where text that starts at `at` ends: at markup or at the end of the input. */
 static const char *
 text_end(const char *at, const char *end)
 {
@@ -409,8 +409,8 @@ find_script_end(const char *at, const char *end, struct slice name)
     return end;
 }
 
-/* Where the text of a raw text element ends; *closed: at its end tag. A title without end would
- * take the whole page, as no author means it: it ends where the next tag begins. */
+/* Finds where the text of a raw text element ends; *closed: at its end tag. A title without end
+ * would take the whole page, as no author means it: it ends where the next tag begins. */
 static const char *
 raw_text_end(struct html_tokenizer *tokenizer, const struct html_token *start, bool *closed)
 {

@@ -1,4 +1,4 @@
-/* Which vocabularies say what microformats mean. docs/EMBEDDED.md gives the reasons. */
+/* Tells which vocabularies say what microformats mean. docs/EMBEDDED.md gives the reasons. */
 #include "transforms/common/vocabulary.h"
 #include "transforms/microformats/microformats_parser.h"
 

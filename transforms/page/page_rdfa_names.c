@@ -1,5 +1,5 @@
-/* Which names of `property`, `rel` and `rev` are RDFa's to say something of, so that the page's
- * meta and link elements are not read twice: those with a prefix of RDFa's initial context
+/* Tells which names of `property`, `rel` and `rev` are RDFa's to say something of, so that the
+ * page's meta and link elements are not read twice: those with a prefix of RDFa's initial context
  * (https://www.w3.org/2011/rdfa-context/rdfa-1.1) or one that the element or an ancestor declares,
  * absolute IRIs, and plain terms where a vocabulary is set. */
 #include <stdio.h>

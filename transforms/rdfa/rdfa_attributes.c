@@ -1,4 +1,4 @@
-/* Which of an element's attributes are RDFa's, and the pages that have any. */
+/* Tells which of an element's attributes are RDFa's, and the pages that have any. */
 #include "transforms/rdfa/rdfa_processor.h"
 
 static const struct slice names[RDFA_ATTRIBUTES] = {

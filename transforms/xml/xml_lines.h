@@ -1,4 +1,4 @@
-/* Which line the elements of an XML tree are from, beyond the 65,535 that libxml2 keeps: in
+/* Tells which line the elements of an XML tree are from, beyond the 65,535 that libxml2 keeps: in
  * _private of elements, which nothing else uses. */
 #ifndef TRANSFORMS_XML_XML_LINES_H
 #define TRANSFORMS_XML_XML_LINES_H

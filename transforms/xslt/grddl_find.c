@@ -1,4 +1,4 @@
-/* Which transformations a document names. See grddl.h. */
+/* Tells which transformations a document names. See grddl.h. */
 #include <libxml/tree.h>
 
 #include "rdf/format.h"

@@ -181,7 +181,7 @@ json_facets(const struct find_results *results)
     return facets;
 }
 
-/* Who is the same as what was asked for, and why: docs/IDENTITY.md. */
+/* Finds who is the same as what was asked for, and why: docs/IDENTITY.md. */
 static json_t *
 json_same(const struct find_results *results)
 {

@@ -5,7 +5,7 @@
 #include "search/find.h"
 #include "web/web_service.h"
 
-/* Which entries are described, and how much of them. */
+/* Tells which entries are described, and how much of them. */
 struct find_page {
     size_t from, count;
     bool documents; /* their sizes and times, too */

@@ -102,8 +102,8 @@ likeness(struct slice a, struct slice b)
     return n + m > 0 ? 200.0 * common / (double)(n + m) : 0;
 }
 
-/* How a name is looked for, until something is found: by all of its words, by any, by all with the
- * errors that a search bears. Words in quotation marks are searched for as they are. */
+/* Tells how a name is looked for, until something is found: by all of its words, by any, by all
+ * with the errors that a search bears. Words in quotation marks are searched for as they are. */
 static const struct way {
     const char *between, *mark;
 } ways[] = {{" ", "\""}, {" OR ", "\""}, {" ", ""}};

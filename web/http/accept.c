@@ -4,7 +4,8 @@
 
 #include "base/slice.h"
 
-/* How exactly a range names a type: 0 not at all, 1 for * / *, 2 for type/ *, 3 for both. */
+/* Returns how exactly a range names a type: 0 not at all, 1 for * / *, 2 for type/ *, 3 for
+ * both. */
 static int
 match(struct slice range, struct slice type)
 {

@@ -242,7 +242,7 @@ web_places_answered(struct web_places *places, struct web_place *place, uint64_t
     (void)pthread_mutex_unlock(&places->mutex);
 }
 
-/* How long it is since then; another thread may have noted a later moment than now. */
+/* Returns how long it is since then; another thread may have noted a later moment than now. */
 static uint64_t
 passed(uint64_t since_ms, uint64_t now_ms)
 {

@@ -1,4 +1,4 @@
-/* Who may hold connections, and for how long.
+/* Decides who may hold connections, and for how long.
  *
  * A place waits while its request has not come whole, and then answers until the reply has left.
  *
@@ -28,7 +28,7 @@ struct web_places_limits {
     uint64_t reply_rate;  /* bytes each second that a client has to take; 0: any */
 };
 
-/* Who an address counts as. */
+/* Tells who an address counts as. */
 enum { WEB_ADDRESS_KEY = 16 };
 void web_address_key(const struct sockaddr *address, unsigned char key[WEB_ADDRESS_KEY]);
 

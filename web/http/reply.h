@@ -1,4 +1,4 @@
-/* How a reply leaves: whole, from a file, or as it is made; packed for who takes it. */
+/* Tells how a reply leaves: whole, from a file, or as it is made; packed for who takes it. */
 #ifndef WEB_HTTP_REPLY_H
 #define WEB_HTTP_REPLY_H
 

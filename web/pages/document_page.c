@@ -25,7 +25,8 @@ struct known_field {
     const char *label;
 };
 
-/* How it came and what became of it. Other fields have parts of their own, or stand in Turtle. */
+/* Fields that say how it came and what became of it. Other fields have parts of their own, or stand
+ * in Turtle. */
 static const struct known_field document_fields[] = {{META_REASON, "Why"},
                                                      {META_FETCHED, "Fetched"},
                                                      {META_HTTP_STATUS, "HTTP status"},

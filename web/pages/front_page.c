@@ -1,4 +1,4 @@
-/* Where one begins: a field for words, and how much there is. */
+/* The page where one begins: a field for words, and how much there is. */
 #include "web/html.h"
 #include "web/pages/page_terms.h"
 

@@ -1,4 +1,5 @@
-/* Who is the same as a resource, with each reason: a page, or JSON when Accept or format= asks. */
+/* Tells who is the same as a resource, with each reason: a page, or JSON when Accept or format=
+ * asks. */
 #include "web/pages/identity_page.h"
 
 #include <jansson.h>

@@ -1,4 +1,4 @@
-/* Who is the same as a resource. */
+/* Tells who is the same as a resource. */
 #ifndef WEB_PAGES_IDENTITY_PAGE_H
 #define WEB_PAGES_IDENTITY_PAGE_H
 

@@ -1,4 +1,4 @@
-/* Where people tell of pages; what is sent goes to /v2/ping, which leads to a receipt. */
+/* The page where people tell of pages; what is sent goes to /v2/ping, which leads to a receipt. */
 #include "web/html.h"
 #include "web/web_service.h"
 

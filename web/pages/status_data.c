@@ -1,4 +1,4 @@
-/* Where the crawl stands, for programs: JSON, Prometheus, health. */
+/* Tells where the crawl stands, for programs: JSON, Prometheus, health. */
 #include <stdio.h>
 
 #include "base/system/clock.h"

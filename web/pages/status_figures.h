@@ -1,4 +1,5 @@
-/* Where the crawl stands, in figures: sums over all nodes, for the page, JSON and Prometheus. */
+/* Tells where the crawl stands, in figures: sums over all nodes, for the page, JSON and
+ * Prometheus. */
 #ifndef WEB_PAGES_STATUS_FIGURES_H
 #define WEB_PAGES_STATUS_FIGURES_H
 

@@ -1,5 +1,5 @@
-/* Where the crawl stands, for people. The page loads itself anew where there are no scripts; with
- * them assets/status.js exchanges the parts that live, and draws its figures over time.
+/* Tells where the crawl stands, for people. The page loads itself anew where there are no scripts;
+ * with them assets/status.js exchanges the parts that live, and draws its figures over time.
  */
 #include <stdio.h>
 

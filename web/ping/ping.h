@@ -40,7 +40,7 @@ struct web_ping {
     uint64_t refreshed_ms; /* monotonic: when the scope was last looked at */
 };
 
-/* Who pings: what the request says of him. */
+/* Tells who pings: what the request says of him. */
 struct ping_sender {
     bool trusted; /* he has the token */
     uint64_t who;

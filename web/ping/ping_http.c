@@ -154,7 +154,7 @@ web_ping_post(struct web_service *service, const struct web_request *request,
 
 /* ---- XML-RPC ---- */
 
-/* Which parameters of a method are URLs; the first is the site's name. */
+/* Tells which parameters of a method are URLs; the first is the site's name. */
 static const struct method {
     const char *name;
     size_t least;

@@ -1,6 +1,6 @@
-/* How many URLs may be pinged in an hour: of a sender, of a host, with a key. What was taken drains
- * away evenly. The memory is fixed: each is counted in two places found by its hash, and the lesser
- * count holds, so strangers who fall together in both are held to less, never to more. Not
+/* Limits how many URLs may be pinged in an hour: of a sender, of a host, with a key. What was taken
+ * drains away evenly. The memory is fixed: each is counted in two places found by its hash, and the
+ * lesser count holds, so strangers who fall together in both are held to less, never to more. Not
  * thread-safe. */
 #ifndef WEB_PING_PING_LIMITS_H
 #define WEB_PING_PING_LIMITS_H

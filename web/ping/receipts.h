@@ -16,8 +16,8 @@
 
 enum { RECEIPT_NAME_SIZE = 33, RECEIPT_URIS_MOST = 10000 };
 
-/* How a ping came, and whether its sender has proved that he speaks for the host. The values are
- * stored. */
+/* Tells how a ping came, and whether its sender has proved that he speaks for the host. The values
+ * are stored. */
 enum receipt_way { RECEIPT_POST, RECEIPT_XMLRPC, RECEIPT_INDEXNOW };
 enum receipt_proof {
     PROOF_NONE,    /* nobody asked for one */

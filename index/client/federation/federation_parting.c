@@ -1,6 +1,6 @@
-/* Which nodes several partitions have: the logs of all partitions' nodes are merged by their hashes
- * (SEVERAL.md, "Keys of several partitions"). What was read is kept by the client and only read
- * on, since logs only grow. */
+/* Tells which nodes several partitions have: the logs of all partitions' nodes are merged by their
+ * hashes (SEVERAL.md, "Keys of several partitions"). What was read is kept by the client and only
+ * read on, since logs only grow. */
 #include <stdlib.h>
 #include <string.h>
 

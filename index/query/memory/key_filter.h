@@ -1,4 +1,4 @@
-/* Which keys a table may have: a Bloom filter with one hash (Bloom 1970), small enough for a
+/* Tells which keys a table may have: a Bloom filter with one hash (Bloom 1970), small enough for a
  * processor's cache, so that rows without a match are left out before they are made. */
 #ifndef INDEX_QUERY_MEMORY_KEY_FILTER_H
 #define INDEX_QUERY_MEMORY_KEY_FILTER_H

@@ -1,9 +1,8 @@
-/* Which rows were there before: a hash table, and when that has no room, a sort.
+/* Remembers which rows were there before: a hash table, and when that has no room, a sort.
  *
  * A row is new or seen while the table holds all keys. Once it cannot grow, rows that are not in
  * it are deferred: they come back from row_set_next, each key once, in the order in which they
- * were put.
- */
+ * were put. */
 #ifndef INDEX_QUERY_MEMORY_ROW_SET_H
 #define INDEX_QUERY_MEMORY_ROW_SET_H
 

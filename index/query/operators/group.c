@@ -250,7 +250,7 @@ is_full(const struct group *group)
 
 /* ---- rows ---- */
 
-/* How many values an argument stands for. */
+/* Returns how many values an argument stands for. */
 static uint64_t
 weight_of(const struct group *group, const struct aggregate *aggregate, const oid *row)
 {

@@ -27,7 +27,7 @@ struct batch {
     size_t count;
 };
 
-/* Which graphs a set of quads is in. */
+/* Tells which graphs a set of quads is in. */
 enum graph_kind {
     GRAPHS_ALL,
     GRAPHS_ONE,    /* ids[0] */
@@ -156,7 +156,7 @@ struct scan_spec {
     const struct oid_set *shared;
     enum key_places places;
 };
-/* How many rows a row stands for. */
+/* Returns how many rows a row stands for. */
 static inline uint64_t
 row_weight(const oid *row, uint32_t weight)
 {

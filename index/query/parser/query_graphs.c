@@ -1,4 +1,4 @@
-/* Which graphs a query reads, as far as its text and dataset say. */
+/* Tells which graphs a query reads, as far as its text and dataset say. */
 #include "index/query/algebra/algebra.h"
 #include "index/query/query.h"
 

@@ -139,8 +139,9 @@ double plan_score(struct planner *planner, const struct plan_items *items,
 /* False when there is no such scan. */
 bool plan_sorted_scan(const struct planner *planner, const struct plan_item *item, uint32_t slot,
                       struct plan_sorted *sorted);
-/* How to join a pattern that shares a variable to `input` rows. rooted: the input may be read whole
- * in advance. merge: rows read by a merge join more than the input, INFINITY: not possible. */
+/* Returns how to join a pattern that shares a variable to `input` rows. rooted: the input may be
+ * read whole in advance. merge: rows read by a merge join more than the input, INFINITY: not
+ * possible. */
 enum join_method plan_join_method(const struct planner *planner, const struct plan_item *item,
                                   double input, bool rooted, double merge);
 /* Returns whether looking `input` rows up in a table of `rows` costs less than a scan for each. */

@@ -51,7 +51,7 @@ bool share_searches(const struct query *query, const struct algebra *node);
 uint32_t share_number(const struct query *query, const struct algebra *node);
 const struct algebra *share_node(const struct query *query, uint32_t number);
 
-/* How much of a GROUP partitions evaluate. */
+/* Tells how much of a GROUP partitions evaluate. */
 enum share_grouping {
     SHARE_GROUP_NOT,
     SHARE_GROUP_PARTS, /* each gives a part of every aggregate */

@@ -1,7 +1,8 @@
-/* How fast a host may be asked, beyond what its robots.txt says: slower when it answers slowly
- * (response times, smoothed), and ever more slowly while it fails or asks for patience (back-off,
- * doubled for each trouble in a row; each good answer halves the count). The same for addresses,
- * where trouble counts when hosts of it fail one after the other. No I/O, no clock; one thread.
+/* Decides how fast a host may be asked, beyond what its robots.txt says: slower when it answers
+ * slowly (response times, smoothed), and ever more slowly while it fails or asks for patience
+ * (back-off, doubled for each trouble in a row; each good answer halves the count). The same for
+ * addresses, where trouble counts when hosts of it fail one after the other. No I/O, no clock; one
+ * thread.
  *
  * A table has a fixed number of places; who comes later takes a place over. What is forgotten is
  * learned anew, or read from the host's record. */
@@ -53,9 +54,9 @@ uint64_t pace_rest_ms(const struct pace *pace, const struct pace_rules *rules, u
 /* Returns how much of the rest comes from trouble, for people and for the record; 0 when there is
  * none. */
 uint64_t pace_backoff_ms(const struct pace *pace, const struct pace_rules *rules);
-/* How long an answer may take to begin, `most_ms` at most. A host that never answered has half as
- * long each time that it was in trouble. One that does has several times its usual time, but a
- * quarter of the most at least, and twice as long with each attempt. */
+/* Returns how long an answer may take to begin, `most_ms` at most. A host that never answered has
+ * half as long each time that it was in trouble. One that does has several times its usual time,
+ * but a quarter of the most at least, and twice as long with each attempt. */
 uint64_t pace_patience_ms(const struct pace *pace, uint64_t most_ms, unsigned attempt);
 /* Returns whether the response time differs by a quarter and 50 ms from the one that was noted
  * last, and notes it then. */

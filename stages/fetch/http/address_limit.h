@@ -1,6 +1,6 @@
-/* How many transfers are under way at each address. The queue holds the hosts of one address to
- * queue.group_parallel, but learns a host's address only from its first job's end; until then the
- * process that connects counts for itself, and sends back jobs that are too many. What was last
+/* Counts how many transfers are under way at each address. The queue holds the hosts of one address
+ * to queue.group_parallel, but learns a host's address only from its first job's end; until then
+ * the process that connects counts for itself, and sends back jobs that are too many. What was last
  * known of a host is kept in a table of fixed size; forgetting it costs at worst a job that is sent
  * back. Any thread.
  *

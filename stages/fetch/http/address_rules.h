@@ -1,4 +1,4 @@
-/* Which addresses may be connected to: public ones, and those an operator allows. */
+/* Decides which addresses may be connected to: public ones, and those an operator allows. */
 #ifndef STAGES_FETCH_HTTP_ADDRESS_RULES_H
 #define STAGES_FETCH_HTTP_ADDRESS_RULES_H
 

@@ -1,4 +1,4 @@
-/* Who we are to whom: credentials by origin, from a file that nobody else may read. Lines:
+/* Tells who we are to whom: credentials by origin, from a file that nobody else may read. Lines:
  *
  *   ORIGIN basic USER:PASSWORD
  *   ORIGIN bearer TOKEN

@@ -35,7 +35,7 @@ size_t fetch_slow_places(const struct opt_set *options);
 
 struct fetch_http;
 
-/* How the wrapper asks its owner for events. watch: events are those of epoll, 0 forgets the
+/* Tells how the wrapper asks its owner for events. watch: events are those of epoll, 0 forgets the
  * descriptor. timer: call fetch_http_tick after delay_ms; UINT64_MAX: no call is needed. */
 struct fetch_loop {
     void (*watch)(void *context, int descriptor, uint32_t epoll_events);

@@ -1,5 +1,5 @@
-/* Which requests go through the operator's proxy (fetch.proxy, fetch.no_proxy), and where it is.
- * Names and exceptions are for one thread. */
+/* Decides which requests go through the operator's proxy (fetch.proxy, fetch.no_proxy), and where
+ * it is. Names and exceptions are for one thread. */
 #ifndef STAGES_FETCH_HTTP_FETCH_PROXY_H
 #define STAGES_FETCH_HTTP_FETCH_PROXY_H
 

@@ -375,7 +375,7 @@ set_named_target(struct transfer *transfer, const char *address)
     }
 }
 
-/* Where the connection goes, and who else is there. */
+/* Sets where the connection goes, and counts the transfers that are there. */
 static void
 set_place(struct fetch_http *http, struct transfer *transfer, struct slice url)
 {

@@ -10,7 +10,7 @@
 #include "base/system/file.h"
 #include "warc/warc.h"
 
-/* Which start of the machine this is; of unknown ones none is another's. */
+/* Reads the identifier of this start of the machine. Where it is unknown no file is of another. */
 static void
 read_boot(char boot[DOWNLOAD_BOOT + 1])
 {
@@ -38,7 +38,8 @@ write_head(const struct download *download)
     return good;
 }
 
-/* How many bytes of the file, which has so many, are those that were written; 0: there is no head.
+/* Returns how many bytes of the file, which has so many, are those that were written; 0: there is
+ * no head.
  */
 static uint64_t
 read_head(struct download *download, uint64_t size)

@@ -295,7 +295,7 @@ void task_begin_request(struct task *task);
 void task_end_request(struct task *task, const struct fetch_result *result);
 
 /* pace_reports.c */
-/* How long the host may be silent before its answer begins. */
+/* Returns how long the host may be silent before its answer begins. */
 uint64_t task_patience_ms(const struct task *task);
 /* Requests in a row that it did not answer. */
 uint32_t task_host_failures(const struct task *task);

@@ -1,4 +1,4 @@
-/* How long a host rests after a request: docs/POLITENESS.md. */
+/* Decides how long the delay of a host after a request is: docs/POLITENESS.md. */
 #include "base/digest.h"
 #include "base/system/clock.h"
 #include "stages/fetch/task/fetch_task.h"

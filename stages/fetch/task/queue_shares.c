@@ -1,6 +1,6 @@
-/* How a host's fetches are divided between what its sitemaps list and what links lead to: notes
- * what is fetched, looks at what became of it an epoch later, and tells queue and metadata store
- * with the host's next job. docs/SITEMAPS.md, Two queues. */
+/* Decides how a host's fetches are divided between what its sitemaps list and what links lead to:
+ * notes what is fetched, looks at what became of it an epoch later, and tells queue and metadata
+ * store with the host's next job. docs/SITEMAPS.md, Two queues. */
 #include <stdlib.h>
 
 #include "base/memory.h"

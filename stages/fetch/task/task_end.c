@@ -23,8 +23,8 @@ task_tell_host(struct task *task)
     }
 }
 
-/* How the host's lane goes on. Hosts of one address are a group, unless the operator directs all
- * connections there. */
+/* Sets how the host's lane goes on. Hosts of one address are a group, unless the operator directs
+ * all connections there. */
 static void
 set_rest(struct task *task)
 {
