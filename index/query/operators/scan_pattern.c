@@ -105,7 +105,7 @@ scan_start(struct scan *scan, bool *match, struct reason *why)
     enum quad_order order;
     *match = scan_pattern(scan, &pattern);
     scan->row = scan->at;
-    enum doubles_kind doubles = scan_order(spec, &pattern, &order);
+    enum duplicates_kind duplicates = scan_order(spec, &pattern, &order);
     if (!*match) {
         return STATUS_OK;
     }
@@ -126,8 +126,8 @@ scan_start(struct scan *scan, bool *match, struct reason *why)
     if (status == STATUS_OK) {
         scan_keep_range(run->source, scan->open, &pattern, &scan->range);
     }
-    if (doubles >= DOUBLES_BY_SUBJECT && scan->graph == 0) {
-        doubles_forget(&scan->doubles);
+    if (duplicates >= DUPLICATES_BY_SUBJECT && scan->graph == 0) {
+        duplicates_forget(&scan->duplicates);
     }
     duplicates_begin(&scan->duplicates, duplicates, false);
     return status;

@@ -4,34 +4,34 @@ enum { PLACE_OBJECT = 2, PLACE_GRAPH = 3 };
 
 /* The order in which the duplicates of a union of graphs are easiest to drop. */
 static enum quad_order
-union_order(const struct quad_oids *pattern, enum doubles_kind *kind)
+union_order(const struct quad_oids *pattern, enum duplicates_kind *kind)
 {
-    *kind = DOUBLES_SIDE_BY_SIDE;
+    *kind = DUPLICATES_SIDE_BY_SIDE;
     if (pattern->predicate && !pattern->subject) {
-        *kind = DOUBLES_BY_SUBJECT;
+        *kind = DUPLICATES_BY_SUBJECT;
         return ORDER_POCS;
     }
     return pattern->object && !pattern->predicate ? ORDER_OSPC : ORDER_SPOC;
 }
 
-enum doubles_kind
+enum duplicates_kind
 scan_order(const struct scan_spec *spec, struct quad_oids *pattern, enum quad_order *order)
 {
-    enum doubles_kind doubles = DOUBLES_NONE;
+    enum duplicates_kind duplicates = DUPLICATES_NONE;
     *order = ORDER_COUNT;
     if (spec->graph.kind != PLACE_SLOT && spec->graphs.kind != GRAPHS_ALL) {
-        doubles = spec->graphs.count > 1 ? DOUBLES_ANYWHERE : DOUBLES_NONE;
+        duplicates = spec->graphs.count > 1 ? DUPLICATES_ANYWHERE : DUPLICATES_NONE;
     } else if (spec->graph.kind != PLACE_SLOT && !spec->duplicates) {
-        *order = union_order(pattern, &doubles);
+        *order = union_order(pattern, &duplicates);
         if (spec->order != ORDER_COUNT && spec->order != ORDER_POCS) {
-            doubles = DOUBLES_SIDE_BY_SIDE;
+            duplicates = DUPLICATES_SIDE_BY_SIDE;
         }
     }
     if (spec->order != ORDER_COUNT) {
         *order = spec->order;
         pattern->predicate = spec->any_predicate ? OID_NONE : pattern->predicate;
     }
-    return doubles;
+    return duplicates;
 }
 
 static oid *
@@ -56,12 +56,13 @@ scan_keep_range(const struct quad_source *source, struct quad_scan *open,
     }
 }
 
-/* Whether doubles of a triple are all of one range. */
+/* Whether duplicates of a triple are all of one range. */
 static bool
-keeps_doubles(enum doubles_kind doubles, unsigned place)
+keeps_duplicates(enum duplicates_kind duplicates, unsigned place)
 {
-    return doubles == DOUBLES_NONE || (doubles == DOUBLES_SIDE_BY_SIDE && place != PLACE_GRAPH) ||
-           (doubles == DOUBLES_BY_SUBJECT && place == PLACE_OBJECT);
+    return duplicates == DUPLICATES_NONE ||
+           (duplicates == DUPLICATES_SIDE_BY_SIDE && place != PLACE_GRAPH) ||
+           (duplicates == DUPLICATES_BY_SUBJECT && place == PLACE_OBJECT);
 }
 
 static oid
@@ -93,11 +94,11 @@ scan_divide(const struct operator* scan, struct quad_cuts *cuts, uint32_t *slot,
         return STATUS_OK;
     }
     enum quad_order order;
-    const enum doubles_kind doubles = scan_order(spec, &pattern, &order);
+    const enum duplicates_kind duplicates = scan_order(spec, &pattern, &order);
     cuts->count = most;
     const enum status status =
         run->source->divide(run->source->context, &pattern, order, cuts, why);
-    if (status != STATUS_OK || !keeps_doubles(doubles, cuts->place)) {
+    if (status != STATUS_OK || !keeps_duplicates(duplicates, cuts->place)) {
         cuts->count = 0;
         return status == STATUS_UNSUPPORTED ? STATUS_OK : status;
     }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/digest.h"
 #include "base/system/clock.h"
 #include "stages/fetch/task/fetch_task.h"
 
