@@ -18,6 +18,7 @@
 #include "base/system/clock.h"
 #include "base/system/file.h"
 #include "cli/supervisor/directory_rest.h"
+#include "store/page.h"
 
 enum { DEPTH_MOST = 16, PIECE_BYTES = 1 << 18, PIECE_MOST = 1 << 30 };
 
@@ -25,6 +26,12 @@ enum { DEPTH_MOST = 16, PIECE_BYTES = 1 << 18, PIECE_MOST = 1 << 30 };
 static const char *const left_out[] = {"run", "log", "tmp"};
 static const char *const left_out_of_root[] = {"run",    "log",       "tmp",   "machines",
                                                "claims", "addresses", "shares"};
+
+/* How far the pages of a file have been looked at. */
+struct pages {
+    size_t size; /* 0: not known yet */
+    uint32_t next;
+};
 
 struct walk;
 typedef enum status visit_file(struct walk *walk, const char *name, const struct stat *info,
@@ -249,6 +256,39 @@ drop_gone(struct walk *walk, const char *name, const struct stat *info, struct r
 
 /* ---- the manifest ---- */
 
+/* Whether the file is one of a queue's, a metadata store's or an index's trees. */
+static bool
+is_tree(const char *name)
+{
+    static const char *const folders[] = {"queue/", "metastore/", "index-"};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        if (strncmp(name, folders[i], strlen(folders[i])) == 0) {
+            return length > 3 && strcmp(name + length - 3, ".db") == 0;
+        }
+    }
+    return false;
+}
+
+/* What is damaged is not kept as if it were whole. A part of a page at the end was never finished;
+ * recovery writes it anew. */
+static enum status
+check_pages(const struct walk *walk, const char *name, const uint8_t *bytes, size_t length,
+            struct pages *pages, struct reason *why)
+{
+    if (pages->size == 0) {
+        pages->size = length >= PAGE_LEAST ? page_size_told(bytes) : 0;
+    }
+    const size_t size = pages->size;
+    for (size_t at = 0; size == 0 || at + size <= length; at += size, pages->next++) {
+        if (size == 0 || !page_is_sound(bytes + at, size, pages->next)) {
+            return status_fail(why, STATUS_CORRUPT, "%s/%s: page %" PRIu32 " is damaged",
+                               walk->place->from, name, pages->next);
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status
 list_file(struct walk *walk, const char *name, const struct stat *info, struct reason *why)
 {
@@ -262,13 +302,16 @@ list_file(struct walk *walk, const char *name, const struct stat *info, struct r
     TRY(join(path, walk->target, name, why));
     const int file = open(path, O_RDONLY | O_CLOEXEC);
     uint8_t *bytes = memory_alloc(PIECE_BYTES);
+    struct pages pages = {0};
+    enum status status = STATUS_OK;
     sha256_init(&sha);
-    while (file >= 0 && (n = read(file, bytes, PIECE_BYTES)) > 0) {
+    while (status == STATUS_OK && file >= 0 && (n = read(file, bytes, PIECE_BYTES)) > 0) {
         sha256_update(&sha, (size_t)n, bytes);
+        status = is_tree(name) ? check_pages(walk, name, bytes, (size_t)n, &pages, why) : STATUS_OK;
     }
-    const bool good = file >= 0 && n == 0 && fsync(file) == 0;
-    const enum status status =
-        good ? STATUS_OK : status_fail_errno(why, "cannot read and sync %s", path);
+    if (status == STATUS_OK && (file < 0 || n != 0 || fsync(file) != 0)) {
+        status = status_fail_errno(why, "cannot read and sync %s", path);
+    }
     if (file >= 0) {
         (void)close(file);
     }

@@ -454,7 +454,9 @@ int
 cli_end(const struct program *program, enum status status, const struct reason *why)
 {
     if (status != STATUS_OK && status != STATUS_END) {
-        fprintf(stderr, "%s: %s\n", program->name, why->text);
+        const bool unhelped = status == STATUS_CORRUPT && strstr(why->text, "OPERATION.md") == NULL;
+        fprintf(stderr, "%s: %s%s\n", program->name, why->text,
+                unhelped ? " (docs/OPERATION.md says what can be done)" : "");
         if (status == STATUS_BAD_INPUT || status == STATUS_UNSUPPORTED) {
             return EXIT_MISUSE;
         }

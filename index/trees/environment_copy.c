@@ -18,6 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/page.h"
+
 enum { PATH_SIZE = 4096 };
 enum { STEP_KEYS = 2000, STEPS = 128, KEYS_OF_PAGE = 4 };
 

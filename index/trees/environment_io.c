@@ -20,6 +20,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "store/page.h"
+
 static struct {
     enum fault_action action;
     uint64_t at;
@@ -31,7 +33,7 @@ static pthread_rwlock_t page_writes = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIAL
 
 enum verdict { GO_ON, FAIL /* with errno */ };
 
-enum { PATH_SIZE = 4096, PAGE_LEAST = 512 };
+enum { PATH_SIZE = 4096 };
 
 static bool
 is_log(int descriptor)
@@ -205,48 +207,7 @@ is_ours(int descriptor, char path[PATH_SIZE], const char **name)
     return found;
 }
 
-/* Berkeley DB's layout of a page. Its checksum, in the machine's byte order and taken as 0 where it
- * stands itself, is over the page, of a meta page over the first 512 bytes. */
-enum {
-    PAGE_NUMBER_AT = 8,
-    PAGE_TYPE_AT = 25,
-    PAGE_CHECKSUM_AT = 28,
-    META_TYPE = 9, /* of a B+tree */
-    META_CHECKSUM_AT = 492,
-    META_SIZE = 512,
-    CHECKSUM_SIZE = 4
-};
-
-static uint32_t
-add_to_checksum(uint32_t sum, const uint8_t *bytes, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        sum = sum * 33 + bytes[i];
-    }
-    return sum;
-}
-
 /* ---- copying ---- */
-
-bool
-page_is_sound(const uint8_t *bytes, size_t size, uint32_t page)
-{
-    static const uint8_t zeros[CHECKSUM_SIZE];
-    const bool meta = bytes[PAGE_TYPE_AT] == META_TYPE;
-    const size_t at = meta ? META_CHECKSUM_AT : PAGE_CHECKSUM_AT;
-    uint32_t stored, number;
-    memcpy(&stored, bytes + at, sizeof(stored));
-    memcpy(&number, bytes + PAGE_NUMBER_AT, sizeof(number));
-    uint32_t sum = add_to_checksum(0, bytes, at);
-    sum = add_to_checksum(sum, zeros, sizeof(zeros));
-    const size_t after = at + CHECKSUM_SIZE;
-    sum = add_to_checksum(sum, bytes + after, (meta ? META_SIZE : size) - after);
-    if (sum == stored && number == page) {
-        return true;
-    }
-    /* never written */
-    return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
-}
 
 static ssize_t
 checked_pread(int descriptor, void *bytes, size_t length, off_t offset)

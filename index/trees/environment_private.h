@@ -88,7 +88,4 @@ const char *environment_damage(void);
 /* pread(2) while no page is being written. */
 ssize_t environment_read_pages(int descriptor, void *bytes, size_t length, off_t offset);
 
-/* Berkeley DB's checksum of a page in a file; page: its number. environment_io.c. */
-bool page_is_sound(const uint8_t *bytes, size_t size, uint32_t page);
-
 #endif

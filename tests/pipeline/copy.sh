@@ -54,6 +54,19 @@ done
 exec 8>&-
 wait $asking || fail "a command that came while the directory was at rest: $(cat "$work/stats")"
 cp -a "$dir" "$work/copy"
+# What is damaged is not saved as if it were whole, and what needs it says what can be done.
+for file in queue/seen.db metastore/records.db index-0/quads-cspo.db; do
+    rm -rf "$work/damaged" "$work/never.partial"
+    cp -a "$dir" "$work/damaged"
+    printf 'scribbled over' | dd of="$work/damaged/$file" bs=1 seek=4196 conv=notrunc status=none
+    code=0
+    "$bin/quadrille" backup --whole --dir "$work/damaged" "$work/never" >"$work/out" 2>&1 || code=$?
+    [[ $code -eq 111 ]] && grep -q "$file: page [0-9]* is damaged.*docs/OPERATION.md" "$work/out" && [[ ! -e $work/never ]] ||
+        fail "a backup of a damaged $file: exit $code, $(cat "$work/out")"
+done
+prints 'quads-cspo.db: page [0-9]* is damaged.*docs/OPERATION.md' bash -c "'$bin/quadrille' dump --dir '$work/damaged' 2>&1 >/dev/null; true" ||
+    fail "a dump of what is damaged does not say what can be done"
+rm -rf "$work/damaged"
 "$bin/quadrille" up --dir "$dir" --background "${settings[@]}"
 reach 40
 "$bin/quadrille" down --dir "$dir"

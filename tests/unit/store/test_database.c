@@ -14,6 +14,7 @@
 #include <errno.h>
 
 #include "store/database.h"
+#include "store/page.h"
 #include "tests/unit/scratch.h"
 
 static char folder[SCRATCH_SIZE];
@@ -103,6 +104,49 @@ what_was_committed_is_there_after_it_was_opened_again(void **state)
     }
     assert_int_equal(mode_of("a.db"), 0600);
     assert_int_equal(mode_of("log.0000000001"), 0600);
+}
+
+/* A byte that is another in any place of any page is told, without the library. */
+static void
+damaged_pages_are_told(void **state)
+{
+    struct database database;
+    struct reason why = {""};
+    DB *tree;
+    DBT key = database_bytes(SLICE("a")), value = database_bytes(SLICE("1"));
+    char path[SCRATCH_SIZE + 32];
+    static uint8_t bytes[2 * PAGE_MOST];
+    (void)state;
+    assert_int_equal(open_database(&database, 0600, &why), STATUS_OK);
+    assert_int_equal(database_open_tree(&database, &tree, "a.db", DB_CREATE | DB_AUTO_COMMIT, &why),
+                     STATUS_OK);
+    assert_int_equal(tree->put(tree, NULL, &key, &value, 0), 0);
+    (void)tree->close(tree, 0);
+    database_close(&database);
+    snprintf(path, sizeof path, "%s/a.db", folder);
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    const size_t length = fread(bytes, 1, sizeof bytes, file);
+    (void)fclose(file);
+    const size_t size = page_size_told(bytes);
+    assert_true(size >= PAGE_LEAST && length == 2 * size);
+    for (uint32_t page = 0; page < 2; page++) {
+        uint8_t *at = bytes + page * size;
+        const size_t covered = page == 0 ? PAGE_LEAST : size;
+        assert_true(page_is_sound(at, size, page));
+        assert_false(page_is_sound(at, size, page + 1));
+        for (size_t i = 0; i < covered; i++) {
+            at[i] ^= 0x10;
+            assert_false(page_is_sound(at, size, page));
+            at[i] ^= 0x10;
+        }
+    }
+    bytes[12] ^= 1;
+    assert_int_equal(page_size_told(bytes), 0);
+    memset(bytes, 0, size);
+    assert_true(page_is_sound(bytes, size, 7));
+    bytes[size - 1] = 1;
+    assert_false(page_is_sound(bytes, size, 7));
 }
 
 static void
@@ -228,6 +272,7 @@ main(void)
         cmocka_unit_test(the_checksum_is_the_librarys),
         cmocka_unit_test(the_library_calls_it),
         CASE(what_was_committed_is_there_after_it_was_opened_again),
+        CASE(damaged_pages_are_told),
         CASE(one_process_holds_it_at_a_time),
         CASE(pages_of_another_size_are_refused),
         CASE(errors_are_told_apart),
