@@ -11,10 +11,12 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/system/clock.h"
 #include "base/url/url.h"
 #include "cli/shared/offline_transform.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/quad_diff.h"
+#include "cli/supervisor/process_troubles.h"
 #include "cli/supervisor/supervisor.h"
 #include "config/wanted_jobs.h"
 #include "stages/skeleton/content.h"
@@ -31,7 +33,8 @@ struct replay {
     const char *name, *host, *prefix;
     bool diff;
     struct cli cli;
-    int claim; /* on the jobs being done */
+    uint64_t began_ms; /* monotonic */
+    int claim;         /* on the jobs being done */
     struct registry *registry;
     const struct transform *transform;
     struct content *content;
@@ -252,16 +255,20 @@ scan_all(struct replay *replay, struct reason *why)
     return status;
 }
 
-/* When the processes are ours: until nothing of the replay waits. */
+/* When the processes are ours: until nothing of the replay waits. Who waits or fails meanwhile is
+ * told; where one cannot start there is no end. */
 static enum status
 wait_for_end(struct replay *replay, struct reason *why)
 {
     struct progress progress;
+    struct process_troubles_told told = {.began_ms = replay->began_ms};
     uint64_t waiting = 1;
     enum status status = progress_open(&progress, &replay->cli, why);
     while (status == STATUS_OK && waiting > 0) {
         (void)poll(NULL, 0, LOOK_MS);
-        status = progress_take(&progress, CLI_ANSWER_MS, why);
+        process_troubles_tell(&told, replay->cli.directory, "quadrille replay", stderr);
+        status = process_troubles_end(replay->cli.directory, replay->began_ms, true, why);
+        status = status == STATUS_OK ? progress_take(&progress, CLI_ANSWER_MS, why) : status;
         waiting = progress_waiting(&progress, STAGE_TRANSFORM) +
                   progress_waiting(&progress, STAGE_INDEX) +
                   progress_waiting(&progress, STAGE_EXTRACT);
@@ -363,6 +370,7 @@ start(struct replay *replay, struct cli_common *common, struct reason *why)
         /* Nobody fetches, so nothing is worth waiting for. */
         common->assignments.items[common->assignments.count++] = "transform.wait=0";
     }
+    replay->began_ms = clock_monotonic_ms();
     TRY(cli_open(&replay->cli, common, why));
     return run(replay, ours, why);
 }

@@ -28,7 +28,7 @@ scribble() { # file, place
     printf 'scribbled over' | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
-for name in words lanes log; do copy $name; done
+for name in words lanes log replayed; do copy $name; done
 
 # ---- a node that only answers, while the rest of this is done ----
 
@@ -47,6 +47,9 @@ scribble "$work/lanes/queue/lanes.db" 0
 says 'queue lanes.db damaged docs/OPERATION.md' quadrille crawl --quiet --dir "$work/lanes" "${web[@]}" http://one.example/
 scribble "$work/log/metastore/log.0000000001" 4000
 says 'metastore damaged docs/OPERATION.md' quadrille meta --dir "$work/log" http://one.example/
+
+scribble "$work/replayed/index-0/documents.db" 0
+says 'index.1 documents.db damaged docs/OPERATION.md' quadrille replay --transform html --dir "$work/replayed"
 
 # ---- room ----
 
