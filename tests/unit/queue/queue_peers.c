@@ -412,6 +412,72 @@ test_metadata_leave_with_the_completion(void **state)
     }
 }
 
+/* Of what waited for a node that is gone, the metadata that are this node's now are found. */
+static void
+test_metadata_are_found_in_what_is_forgotten(void **state)
+{
+    enum { KEYS = 12 };
+    static const char two_nodes[] = "node a queue=tcp://127.0.0.1:1 metastore=tcp://127.0.0.1:2\n"
+                                    "node c queue=tcp://127.0.0.1:5 metastore=tcp://127.0.0.1:6\n";
+    struct bench *bench = *state;
+    struct buf data[KEYS], payload, bytes;
+    struct broker_metadata *list;
+    struct job outputs[KEYS + 1];
+    char keys[KEYS][80];
+    size_t found = 0, own = 0;
+    for (unsigned i = 0, n = 0; n < KEYS; i++) {
+        snprintf(keys[n], sizeof keys[n], "uhttp://m%06u.example/", i);
+        if (cluster_key_owner(bench->cluster, slice_string(keys[n])) == B) {
+            buf_init(&data[n], 1 << 10);
+            codec_put_slice(&data[n], slice_string(keys[n]));
+            codec_put_slice(&data[n], slice_string(keys[n] + 1));
+            outputs[n] = a_job(STAGE_FETCH, JOB_METADATA_URI);
+            outputs[n].data = buf_slice(&data[n]);
+            n++;
+        }
+    }
+    outputs[KEYS] = a_job(STAGE_EXTRACT, uri_of(bench, STAGE_EXTRACT, B, 0));
+    put_uri(bench, STAGE_FETCH, uri_of(bench, STAGE_FETCH, A, 0), 0);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+    const struct completion completion = {
+        .key = bench->jobs[0].key, .outputs = outputs, .output_count = KEYS + 1};
+    complete(bench, "w", 1, &completion, bench->jobs[0].attempt);
+    reopen_as(bench, two_nodes, "a");
+    buf_init(&payload, 1 << 10);
+    buf_init(&bytes, 16 << 20);
+    codec_put_slice(&payload, SLICE("x"));
+    assert_int_equal(
+        broker_metadata_of(bench->broker, QUEUE_FORGET, buf_slice(&payload), &list, &bytes), 0);
+    assert_null(list);
+    buf_reset(&payload);
+    codec_put_slice(&payload, SLICE("b"));
+    assert_int_equal(
+        broker_metadata_of(bench->broker, QUEUE_PUT, buf_slice(&payload), &list, &bytes), 0);
+    assert_null(list);
+    const size_t n =
+        broker_metadata_of(bench->broker, QUEUE_FORGET, buf_slice(&payload), &list, &bytes);
+    for (size_t i = 0; i < KEYS; i++) {
+        const bool here = cluster_key_owner(bench->cluster, slice_string(keys[i])) ==
+                          cluster_self(bench->cluster);
+        own += here;
+        for (size_t k = 0; here && k < n; k++) {
+            if (slice_is(list[k].key, keys[i])) {
+                assert_true(slice_is(list[k].fields, keys[i] + 1));
+                found++;
+            }
+        }
+    }
+    assert_in_range(own, 1, KEYS - 1);
+    assert_int_equal(found, own);
+    assert_int_equal(n, own);
+    free(list);
+    for (size_t i = 0; i < KEYS; i++) {
+        buf_release(&data[i]);
+    }
+    buf_release(&payload);
+    buf_release(&bytes);
+}
+
 /* Their receiver finds them, once, before it is asked to commit what came with them. */
 static void
 test_metadata_are_found_in_what_comes(void **state)
@@ -721,6 +787,7 @@ queue_peers_run(void)
         CASE(test_a_node_that_is_down_holds_nothing_back),
         CASE(test_metadata_leave_with_the_completion),
         CASE(test_metadata_are_found_in_what_comes),
+        CASE(test_metadata_are_found_in_what_is_forgotten),
         CASE(test_links_are_told_once),
         CASE(test_what_was_not_committed_was_not_told),
         CASE(test_revisits_go_to_the_documents_node),
