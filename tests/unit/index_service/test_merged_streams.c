@@ -27,7 +27,9 @@ static struct script scripts[COUNT];
 static size_t piece_bytes;
 static int open_streams;
 static uint8_t asked_stream;
-static unsigned asked; /* a bit for each partition */
+static unsigned asked;        /* a bit for each partition */
+static char request_text[64]; /* after the stream's kind */
+static size_t request_length;
 static struct buf out;
 static unsigned pieces, refused_piece; /* that is not taken; 0: none */
 static struct buf replies[COUNT];
@@ -46,6 +48,9 @@ __wrap_stream_start(struct index_stream_reader *stream, struct index_client *cli
     open_streams++;
     asked_stream = (uint8_t)request.at[0];
     asked |= 1u << partition;
+    request_length = request.length - 1;
+    assert_true(request_length <= sizeof request_text);
+    memcpy(request_text, request.at + 1, request_length);
 }
 
 enum status __wrap_client_next_bytes(struct index_stream_reader *stream, struct slice *bytes,
@@ -352,6 +357,10 @@ test_searches_are_merged_by_score(void **state)
         assert_int_equal(index_search(client, SLICE("words"), cases[i].limit, take, &out, &why),
                          STATUS_OK);
         assert_int_equal(asked_stream, INDEX_STREAM_SEARCH);
+        struct codec_reader in = codec_reader_of(slice_of(request_text, request_length));
+        assert_true(slice_is(codec_get_slice(&in), "words"));
+        assert_int_equal(codec_get_varint(&in), cases[i].limit);
+        assert_true(codec_at_end(&in));
         is_out(cases[i].expected);
         finish(client);
     }
@@ -363,6 +372,31 @@ test_searches_are_merged_by_score(void **state)
     assert_int_equal(index_search(client, SLICE("words"), 0, take, &out, &why), STATUS_OK);
     is_out("0.33333333333333333333333333333333333333333\ta\n"
            "0.333333333333333333333333333333333333\tb\nno score\n");
+    finish(client);
+}
+
+/* Each call has all partitions again, whatever the last one went without. */
+static void
+test_each_call_asks_all_anew(void **state)
+{
+    struct index_client *client = begin(INDEX_PARTIAL_WARN);
+    struct reason why = {""};
+    const struct quad any = {0};
+    (void)state;
+    for (int call = 0; call < 3; call++) {
+        for (int missing = 1; missing >= 0; missing--) {
+            size_t partition = 0;
+            set("3\ta\n", "2\tb\n", "1\tc\n");
+            scripts[1] = missing ? (struct script){"", STATUS_SYSTEM} : scripts[1];
+            buf_reset(&out);
+            assert_int_equal(call == 0   ? index_search(client, SLICE("a"), 0, take, &out, &why)
+                             : call == 1 ? index_pattern(client, &any, 0, take, &out, &why)
+                                         : index_dump(client, NULL, take, &out, &why),
+                             STATUS_OK);
+            assert_int_equal(out.length, missing ? 8 : 12);
+            assert_int_equal(index_client_missing(client, &partition, &why), missing);
+        }
+    }
     finish(client);
 }
 
@@ -391,6 +425,12 @@ test_quads_of_a_pattern_are_counted(void **state)
             assert_int_equal(index_pattern(client, &any, cases[i].limit, take, &out, &why),
                              STATUS_OK);
             assert_int_equal(asked_stream, INDEX_STREAM_PATTERN);
+            struct codec_reader in = codec_reader_of(slice_of(request_text, request_length));
+            struct quad pattern;
+            assert_int_equal(codec_get_varint(&in), cases[i].limit);
+            assert_true(index_get_pattern(&in, &pattern));
+            assert_int_equal(pattern.subject.kind, TERM_NONE);
+            assert_true(codec_at_end(&in));
             assert_int_equal(asked, 7);
             is_out(cases[i].expected);
             finish(client);
@@ -515,6 +555,7 @@ main(void)
         cmocka_unit_test(test_what_is_missing_may_be_told_instead),
         cmocka_unit_test(test_a_long_dump_goes_out_in_pieces),
         cmocka_unit_test(test_searches_are_merged_by_score),
+        cmocka_unit_test(test_each_call_asks_all_anew),
         cmocka_unit_test(test_quads_of_a_pattern_are_counted),
         cmocka_unit_test(test_one_graph_is_asked_for_where_it_is),
         cmocka_unit_test(test_all_partitions_are_verified),
