@@ -28,7 +28,7 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_refused_sitemaps \
 	tests/unit/stages_fetch/test_pace_reports tests/unit/stages_fetch/test_page tests/unit/stages_fetch/test_request_turn tests/unit/stages_fetch/test_visit \
 	tests/unit/stages_fetch/test_rules tests/unit/stages_fetch/test_known_rules \
-	tests/unit/stages_fetch/test_sitemap_entries tests/unit/stages_fetch/test_sitemap_fetch \
+	tests/unit/stages_fetch/test_sitemap_entries tests/unit/stages_fetch/test_sitemap_fetch tests/unit/stages_fetch/test_task_jobs \
 	tests/unit/stages_work/test_by_hand tests/unit/stages_work/test_content_places \
 	tests/unit/stages_work/test_detect_stage tests/unit/stages_work/test_extract_stage tests/unit/stages_work/test_services tests/unit/stages_work/test_stage_main \
 	tests/unit/stages_work/test_transform_stage
@@ -90,6 +90,8 @@ test_transform_stage_WRAPS := $(work_WRAPS) fork_server_start document_workers_o
 test_request_turn_PARTS := $(addprefix stages/fetch/task/,host_line.o host_rest.o request_turn.o slow_hosts.o)
 test_request_turn_WRAPS := fetch_http_body_bytes stage_release stage_set_lane_rest stage_set_aside stage_timer clock_monotonic_ms \
 	fetch_http_at_limit fetch_http_start fetch_http_silent_ms fetch_http_give_up
+test_task_jobs_PARTS := $(addprefix stages/fetch/task/,sitemap_notes.o task_jobs.o task_kind.o task_output.o)
+test_task_jobs_WRAPS := clock_wall_ms scope_allows url_rules_key stage_output stage_put_meta
 test_visit_PARTS := $(addprefix stages/fetch/,task/queue_shares.o task/visit.o visit_begin.o)
 test_visit_WRAPS := clock_wall_ms stage_release stage_timer stage_put_meta stage_set_lane_share stage_metastore \
 	metastore_get schedule_visit
