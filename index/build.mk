@@ -78,7 +78,8 @@ test_follower_WRAPS := stream_next
 test_index_maintenance_WRAPS := environment_checkpoint
 UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/test_index_tables \
 	tests/unit/index_parts/test_tree_calls
-test_index_tables_WRAPS := cursor_write cursor_write_last clock_monotonic_ms partition_reader_open \
+test_index_tables_PARTS := tests/unit/index_parts/index_records.o
+test_index_tables_WRAPS := tree_get tree_put cursor_write cursor_write_last clock_monotonic_ms partition_reader_open \
 	partition_reader_share partition_reader_close
 test_tree_calls_WRAPS := tree_get tree_position tree_cursor_open tree_cursor_move fence_seek fence_next tree_copy_pages \
 	tree_compact_step
