@@ -344,8 +344,8 @@ test_searches_are_merged_by_score(void **state)
         uint32_t limit;
         const char *expected;
     } cases[] = {
-        {0, "10\ta\n9.5\tb\n9.5\tc\n0.5\td\n1e-3\te\n"},
-        {5, "10\ta\n9.5\tb\n9.5\tc\n0.5\td\n1e-3\te\n"},
+        {0, "10\ta\n9.5\tb\n9.5\tc\n0.5\td\n1e-3\tz\n"},
+        {5, "10\ta\n9.5\tb\n9.5\tc\n0.5\td\n1e-3\tz\n"},
         {4, "10\ta\n9.5\tb\n9.5\tc\n0.5\td\n"},
         {1, "10\ta\n"},
     };
@@ -353,7 +353,7 @@ test_searches_are_merged_by_score(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct index_client *client = begin(INDEX_PARTIAL_ERROR);
         struct reason why = {""};
-        set("9.5\tb\n1e-3\te\n", "10\ta\n9.5\tc\n", "0.5\td\n");
+        set("9.5\tb\n1e-3\tz\n", "10\ta\n9.5\tc\n", "0.5\td\n");
         assert_int_equal(index_search(client, SLICE("words"), cases[i].limit, take, &out, &why),
                          STATUS_OK);
         assert_int_equal(asked_stream, INDEX_STREAM_SEARCH);

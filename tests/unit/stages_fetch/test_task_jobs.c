@@ -359,7 +359,7 @@ test_first_links_are_noted(void **state)
         job.document.type = i == 7 ? SLICE("sitemap") : SLICE("");
         task_note_first_link(&task);
         if (i == 0) {
-            assert_trace("note shttp://h/p %d 77\n", META_LINK_SEEN);
+            assert_trace("note %chttp://h/p %d 77\n", 's', META_LINK_SEEN);
         } else {
             assert_trace("");
         }
