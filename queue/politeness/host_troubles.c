@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 
-enum { DOUBLINGS_MOST = 32 };
+enum { DOUBLINGS_MOST = 32, FORBIDS_LEAST = 3 };
 
 /* ---- one lane ---- */
 
@@ -31,13 +31,15 @@ is_doubted(const struct trouble *trouble, const struct trouble_rules *rules,
            failure->now_ms < trouble->since_ms + rules->outage_patience_ms;
 }
 
-/* Who answers that nothing may be fetched is there, and means it: half as many answers are enough.
- */
+/* Who answers that nothing may be fetched is there, and means it: half as many answers are enough,
+ * of three at least. */
 static bool
 is_enough(const struct trouble *trouble, const struct trouble_rules *rules,
           const struct trouble_failure *failure)
 {
-    const uint32_t least = failure->forbids ? (rules->failures + 1) / 2 : rules->failures;
+    const uint32_t half = (rules->failures + 1) / 2;
+    const uint32_t few = half > FORBIDS_LEAST ? half : FORBIDS_LEAST;
+    const uint32_t least = failure->forbids && few < rules->failures ? few : rules->failures;
     const uint64_t patience_ms = failure->answered_before ? rules->patience_ms : 0;
     return trouble->failures >= least && failure->now_ms >= trouble->since_ms + patience_ms;
 }
