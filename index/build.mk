@@ -43,6 +43,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_service/test_provenance tests/unit/index_service/test_share \
 	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
 	tests/unit/index_terms/test_checked_sort tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_node_cache \
+	tests/unit/index_service/test_federation_values tests/unit/index_terms/test_term_digests \
 	tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_words
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
 test_index_changes_PARTS := tests/unit/index/index_change_log.o tests/unit/index/index_change_damage.o
@@ -58,6 +59,7 @@ test_index_staging_WRAPS := poll
 test_index_rows_PARTS := tests/unit/index/row_blocks.o
 test_stream_reader_WRAPS := stream_pass_on rpc_client_post clock_monotonic_ms poll
 test_federation_counts_WRAPS := stream_start stream_take stream_close rpc_client_post
+test_federation_values_WRAPS := stream_start stream_take stream_close rpc_client_post
 test_federation_parting_WRAPS := stream_start stream_take stream_close rpc_client_post
 test_merged_streams_WRAPS := stream_start client_next_bytes stream_close stream_pass_on rpc_call
 test_change_stream_WRAPS := stream_start stream_next stream_close

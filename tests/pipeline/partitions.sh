@@ -110,19 +110,25 @@ others() { # verb
         echo "GRAPH <http://h.example/$d> { <http://h.example/1#1> <urn:q> 1 . <http://h.example/1#$((d / 4 * 5 + 1))> <urn:q> $d }"
     done) }"
 }
-joined() { # rows of the OPTIONAL that have something, subjects that have, rows of the join
+joined() { # rows of the OPTIONAL that have something, subjects that have, different values
     asked "SELECT (COUNT(?u) AS ?n) { ?s <http://p.example/1> ?t OPTIONAL { ?s <urn:q> ?u } }" "$1"
+    asked "SELECT (COUNT(?u) AS ?n) { ?s <http://p.example/1> ?t OPTIONAL { ?s <urn:q> ?u } FILTER(isIRI(?s)) }" "$1"
     asked "SELECT (COUNT(*) AS ?n) { ?s <http://p.example/1> ?t OPTIONAL { ?s <urn:q> ?u } }" "$((30000 - $2 + $1))"
     asked "SELECT (COUNT(*) AS ?n) { ?s <http://p.example/1> ?t MINUS { ?s <urn:q> ?u } }" "$((30000 - $2))"
     asked "SELECT (COUNT(DISTINCT ?s) AS ?n) { ?s <http://p.example/1> ?t ; ?p ?u }" 30000
     asked "SELECT (COUNT(*) AS ?n) { ?s <http://p.example/1> ?t ; ?p ?u }" "$((30000 + $1))"
+    asked "SELECT (COUNT(*) AS ?n) { ?s <http://p.example/1> ?t ; ?p ?u FILTER(isIRI(?s)) }" "$((30000 + $1))"
+    asked "SELECT (COUNT(DISTINCT ?u) AS ?n) { ?s <urn:q> ?u }" "$3"
+    asked "SELECT (COUNT(DISTINCT ?s) AS ?n) { ?s ?p ?u }" 150000
 }
-joined 0 0
+joined 0 0 0
 others INSERT
-joined 7 3
+joined 7 3 7
 others DELETE
-joined 0 0
+joined 0 0 0
 run query --explain 'SELECT (COUNT(*) AS ?n) { ?s <http://p.example/1> ?t ; ?p ?u }'
+grep -q 'tally values of 2 patterns' "$work/out" || fail "a join is not counted by values: $(cat "$work/out")"
+run query --explain 'SELECT (COUNT(*) AS ?n) { ?s <http://p.example/1> ?t ; ?p ?u FILTER(isIRI(?s)) }'
 grep -q 'of nodes of one partition' "$work/out" || fail "a join by a subject is not parted: $(cat "$work/out")"
 whole 'at first'
 kill -STOP "$(index 2)"

@@ -227,7 +227,7 @@ merge(struct gathering *gathering, struct reason *why)
     gathering->merged = memory_alloc(most * sizeof(*gathering->merged));
     gathering->shared = memory_alloc(most * sizeof(*gathering->shared));
     size_t *at = memory_zero(partitions, sizeof(*at));
-    enum status status = STATUS_OK;
+    enum status status = asked->check(asked->context, why);
     for (const struct term_digest *least;
          status == STATUS_OK && (least = least_of(gathering, at)) != NULL;) {
         status = merge_value(gathering, least, at, why);

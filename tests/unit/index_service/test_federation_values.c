@@ -1,0 +1,406 @@
+/* Values counted over several partitions by their digests
+ * (index/client/federation/federation_values.c): the numbers are those of the different triples,
+ * what is kept holds until a partition commits, and what is wrong is no count. The linker puts the
+ * functions below in the place of the streams: each partition is a list of triples. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/codec.h"
+#include "base/memory.h"
+#include "index/client/federation/federation_values.h"
+#include "index/client/index_client.h"
+#include "index/protocol/triples_request.h"
+
+enum { PARTITIONS_ASKED = 3, TRIPLES_MOST = 8, ANSWER_MAXIMUM = 1 << 25, MEMORY = 16 << 20 };
+
+/* ---- partitions of the test ---- */
+
+/* Value and rest of each triple, up to the first without a value. */
+static struct {
+    uint64_t triples[TRIPLES_MOST][2];
+    uint64_t version;
+} partitions[PARTITIONS_ASKED];
+
+/* How a partition is false or fails in a form. */
+static struct {
+    size_t partition;
+    uint8_t form;
+    enum { HONEST, BREAKS_OFF, ENDS_EARLY, UNKNOWN, DESCENDS, BIG_NUMBERS, NO_TRIPLES } how;
+} fault;
+static unsigned asked[TRIPLES_OF_VALUES + 1]; /* requests of each form */
+static size_t told;                           /* values that partitions sent */
+static size_t piece;                          /* bytes that are handed out at once */
+
+static bool
+is_false(size_t partition, uint8_t form, int how)
+{
+    return fault.how == (unsigned)how && fault.form == form && fault.partition == partition;
+}
+
+/* Halves are equal among some values, so that both matter. */
+static struct term_digest
+digest_of(uint64_t number)
+{
+    return (struct term_digest){number / 4, number % 4 + 1};
+}
+
+static void
+put_digest(struct buf *out, uint64_t number)
+{
+    codec_put_u64(out, digest_of(number).high);
+    codec_put_u64(out, digest_of(number).low);
+}
+
+static void
+put_values(size_t partition, struct codec_reader *in, struct buf *out)
+{
+    enum { VALUES = 32 };
+    uint64_t counts[VALUES] = {0};
+    const uint64_t known[2] = {codec_get_u64(in), codec_get_u64(in)};
+    codec_put_u8(out,
+                 is_false(partition, TRIPLES_VALUES, UNKNOWN) ? TRIPLES_UNKNOWN : TRIPLES_KNOWN);
+    codec_put_u64(out, partition + 1);
+    codec_put_u64(out, partitions[partition].version);
+    if (known[0] == partition + 1 && known[1] == partitions[partition].version) {
+        return;
+    }
+    for (size_t i = 0; i < TRIPLES_MOST && partitions[partition].triples[i][0] > 0; i++) {
+        counts[partitions[partition].triples[i][0]]++;
+    }
+    const bool descends = is_false(partition, TRIPLES_VALUES, DESCENDS);
+    for (uint64_t i = 0; i < VALUES; i++) {
+        const uint64_t value = descends ? VALUES - 1 - i : i;
+        if (counts[value] > 0) {
+            put_digest(out, value);
+            codec_put_varint(out, counts[value]);
+            told++;
+        }
+    }
+}
+
+/* A triple comes twice, as one of two graphs may. */
+static void
+put_triples(size_t partition, struct codec_reader *in, struct buf *out)
+{
+    const uint64_t count = codec_get_varint(in);
+    const bool big = is_false(partition, TRIPLES_OF_VALUES, BIG_NUMBERS);
+    codec_put_u8(out, TRIPLES_KNOWN);
+    for (uint64_t n = 0; n < count; n++) {
+        const struct term_digest wanted = {codec_get_u64(in), codec_get_u64(in)};
+        for (size_t i = 0; i < TRIPLES_MOST && partitions[partition].triples[i][0] > 0; i++) {
+            const struct term_digest value = digest_of(partitions[partition].triples[i][0]);
+            const bool has = term_digest_compare(&value, &wanted) == 0 && fault.how != NO_TRIPLES;
+            for (int times = 0; has && times < 2; times++) {
+                codec_put_varint(out, n + (big ? count : 0));
+                put_digest(out, partitions[partition].triples[i][1]);
+            }
+        }
+    }
+}
+
+void __wrap_stream_start(struct index_stream_reader *stream, struct index_client *client,
+                         size_t partition, struct slice request);
+enum status __wrap_stream_take(struct index_stream_reader *stream, struct slice *bytes,
+                               struct reason *why);
+void __wrap_stream_close(struct index_stream_reader *stream);
+void __wrap_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice request,
+                            uint32_t timeout_ms, rpc_done *done, void *context);
+
+void
+__wrap_stream_start(struct index_stream_reader *stream, struct index_client *client,
+                    size_t partition, struct slice request)
+{
+    struct codec_reader in = codec_reader_of(request);
+    struct term term;
+    *stream = (struct index_stream_reader){.client = client, .partition = partition};
+    buf_init(&stream->incoming, ANSWER_MAXIMUM);
+    assert_int_equal(codec_get_u8(&in), INDEX_STREAM_TRIPLES);
+    (void)codec_get_u64(&in);
+    (void)codec_get_u8(&in);
+    const uint8_t form = codec_get_u8(&in);
+    assert_in_range(form, TRIPLES_VALUES, TRIPLES_OF_VALUES);
+    for (int i = 0; i < 3; i++) {
+        assert_true(index_get_term(&in, &term));
+    }
+    assert_int_equal(codec_get_u8(&in), TRIPLE_SUBJECT);
+    asked[form]++;
+    if (form == TRIPLES_VALUES) {
+        put_values(partition, &in, &stream->incoming);
+    } else {
+        put_triples(partition, &in, &stream->incoming);
+    }
+    assert_true(codec_at_end(&in));
+    if (is_false(partition, form, BREAKS_OFF) || is_false(partition, form, ENDS_EARLY)) {
+        stream->incoming.length -= 3;
+        stream->status = is_false(partition, form, BREAKS_OFF) ? STATUS_SYSTEM : STATUS_OK;
+    }
+}
+
+enum status
+__wrap_stream_take(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
+{
+    const size_t left = stream->incoming.length - stream->offset;
+    *bytes = slice_of(stream->incoming.data + stream->offset, left < piece ? left : piece);
+    stream->offset += bytes->length;
+    return bytes->length > 0             ? STATUS_OK
+           : stream->status != STATUS_OK ? status_fail(why, stream->status, "it broke off")
+                                         : STATUS_END;
+}
+
+void
+__wrap_stream_close(struct index_stream_reader *stream)
+{
+    buf_release(&stream->incoming);
+}
+
+void
+__wrap_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice request,
+                       uint32_t timeout_ms, rpc_done *done, void *context)
+{
+    (void)client, (void)request, (void)timeout_ms, (void)done, (void)context;
+    assert_int_equal(verb, INDEX_VERB_END);
+}
+
+/* ---- counting ---- */
+
+static struct partition_client links[PARTITIONS_ASKED];
+static struct index_client client;
+static bool cancelled;
+static size_t memory;
+
+static enum status
+look(const void *context, struct reason *why)
+{
+    (void)context;
+    return cancelled ? status_fail(why, STATUS_CANCELLED, "time is over") : STATUS_OK;
+}
+
+/* How many different triples of all partitions have the value. */
+static uint64_t
+count_slowly(uint64_t value)
+{
+    uint64_t rests[PARTITIONS_ASKED * TRIPLES_MOST], count = 0;
+    for (size_t p = 0; p < PARTITIONS_ASKED; p++) {
+        for (size_t i = 0; i < TRIPLES_MOST && partitions[p].triples[i][0] > 0; i++) {
+            bool before = partitions[p].triples[i][0] != value;
+            for (uint64_t k = 0; k < count; k++) {
+                before = before || rests[k] == partitions[p].triples[i][1];
+            }
+            rests[count] = partitions[p].triples[i][1];
+            count += !before;
+        }
+    }
+    return count;
+}
+
+static enum status
+ask(bool bound, bool different, struct reason *why)
+{
+    struct federation *federation = federation_new(&client, 1 << 28);
+    const struct quad_source *source = federation_source(federation);
+    struct count_request request = {.by = TRIPLE_SUBJECT, .memory = memory, .check = look};
+    struct value_count *counts;
+    const struct term term = term_iri(SLICE("urn:p"));
+    size_t n, at = 0;
+    assert_int_equal(source->lookup(source->context, &term, &request.pattern.predicate, why),
+                     STATUS_OK);
+    if (bound) {
+        request.pattern.object = request.pattern.predicate;
+    }
+    memset(asked, 0, sizeof asked);
+    told = 0;
+    client_begin(&client, client.partial, 0, NULL);
+    const enum status status =
+        source->count_values(source->context, &request, different, &counts, &n, why);
+    for (uint64_t value = 1; value < 32 && status == STATUS_OK; value++) {
+        const struct term_digest digest = digest_of(value);
+        const uint64_t expected = count_slowly(value);
+        if (expected > 0) {
+            assert_true(at < n && term_digest_compare(&counts[at].value, &digest) == 0);
+            assert_true(different ? counts[at].triples > 0
+                                  : counts[at].triples == (bound ? 1 : expected));
+            at++;
+        }
+    }
+    assert_true(status == STATUS_OK ? at == n : counts == NULL && why->text[0] != '\0');
+    free(counts);
+    federation_free(federation);
+    return status;
+}
+
+static void
+expect(bool different, enum status expected)
+{
+    struct reason why = {""};
+    const enum status status = ask(false, different, &why);
+    if (status != expected) {
+        fail_msg("%s instead of %s: %s", status_name(status), status_name(expected), why.text);
+    }
+}
+
+/* ---- tests ---- */
+
+static int
+set_up(void **state)
+{
+    /* One triple is in all, one in two; values 3 and 9 have others in each, 8 in one alone. */
+    static const uint64_t triples[PARTITIONS_ASKED][TRIPLES_MOST][2] = {
+        {{1, 1}, {3, 1}, {3, 2}, {8, 5}, {9, 1}},
+        {{1, 1}, {3, 2}, {3, 3}, {3, 7}, {10, 2}, {9, 2}},
+        {{1, 1}, {9, 3}, {11, 4}}};
+    (void)state;
+    for (size_t i = 0; i < PARTITIONS_ASKED; i++) {
+        memcpy(partitions[i].triples, triples[i], sizeof triples[i]);
+        partitions[i].version = 1;
+    }
+    fault.how = HONEST;
+    cancelled = false;
+    memory = MEMORY;
+    piece = 5;
+    memset(links, 0, sizeof links);
+    client = (struct index_client){.partitions = links, .count = PARTITIONS_ASKED};
+    return 0;
+}
+
+static int
+tear_down(void **state)
+{
+    (void)state;
+    value_cache_free(client.values);
+    return 0;
+}
+
+static void
+triples_of_several_partitions_count_once(void **state)
+{
+    (void)state;
+    struct reason why = {""};
+    expect(false, STATUS_OK);
+    assert_int_equal(asked[TRIPLES_OF_VALUES], PARTITIONS_ASKED);
+    /* Which values there are needs no triples, nor where a triple is nothing but its value. */
+    expect(true, STATUS_OK);
+    assert_int_equal(asked[TRIPLES_OF_VALUES], 0);
+    for (size_t i = 0; i < PARTITIONS_ASKED; i++) {
+        for (size_t k = 0; k < TRIPLES_MOST; k++) {
+            for (size_t other = 0; other < k; other++) {
+                if (partitions[i].triples[k][0] == partitions[i].triples[other][0]) {
+                    partitions[i].triples[k][0] = 0;
+                }
+            }
+        }
+    }
+    assert_int_equal(ask(true, false, &why), STATUS_OK);
+    assert_int_equal(asked[TRIPLES_OF_VALUES], 0);
+}
+
+static void
+what_is_kept_holds_until_a_commit(void **state)
+{
+    (void)state;
+    expect(false, STATUS_OK);
+    assert_true(told > 0);
+    for (int times = 0; times < 3; times++) {
+        expect(false, STATUS_OK);
+        assert_int_equal(told, 0);
+        assert_int_equal(asked[TRIPLES_VALUES], PARTITIONS_ASKED);
+        assert_int_equal(asked[TRIPLES_OF_VALUES], 0);
+    }
+    /* Those that have not committed are asked once more. */
+    partitions[1].triples[4][0] = 9;
+    partitions[1].version++;
+    expect(false, STATUS_OK);
+    assert_int_equal(asked[TRIPLES_VALUES], 2 * PARTITIONS_ASKED - 1);
+    expect(false, STATUS_OK);
+    assert_int_equal(told, 0);
+    for (size_t i = 0; i < PARTITIONS_ASKED; i++) {
+        partitions[i].version++;
+    }
+    expect(false, STATUS_OK);
+    assert_int_equal(asked[TRIPLES_VALUES], PARTITIONS_ASKED);
+}
+
+static void
+a_partition_that_goes_away_is_told(void **state)
+{
+    static const uint8_t forms[] = {TRIPLES_VALUES, TRIPLES_OF_VALUES};
+    (void)state;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        for (size_t p = 0; p < PARTITIONS_ASKED; p++) {
+            fault.partition = p;
+            fault.form = forms[i];
+            partitions[0].version++;
+            fault.how = BREAKS_OFF;
+            client.partial = INDEX_PARTIAL_ERROR;
+            expect(false, STATUS_SYSTEM);
+            client.partial = INDEX_PARTIAL_WARN;
+            expect(false, STATUS_UNSUPPORTED);
+            fault.how = HONEST;
+            expect(false, STATUS_OK);
+        }
+    }
+}
+
+static void
+what_is_wrong_is_no_count(void **state)
+{
+    static const struct {
+        uint8_t form;
+        int how;
+        enum status expected;
+    } faults[] = {
+        {TRIPLES_VALUES, ENDS_EARLY, STATUS_PROTOCOL},
+        {TRIPLES_VALUES, DESCENDS, STATUS_PROTOCOL},
+        {TRIPLES_VALUES, UNKNOWN, STATUS_UNSUPPORTED},
+        {TRIPLES_OF_VALUES, ENDS_EARLY, STATUS_PROTOCOL},
+        {TRIPLES_OF_VALUES, BIG_NUMBERS, STATUS_PROTOCOL},
+        {TRIPLES_OF_VALUES, NO_TRIPLES, STATUS_PROTOCOL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        for (size_t p = 0; p < PARTITIONS_ASKED; p++) {
+            partitions[0].version++;
+            fault.form = faults[i].form;
+            fault.how = faults[i].how;
+            fault.partition = p;
+            expect(false, faults[i].expected);
+            fault.how = HONEST;
+            expect(false, STATUS_OK);
+        }
+    }
+}
+
+static void
+it_ends_in_time_and_in_its_memory(void **state)
+{
+    (void)state;
+    memory = 64;
+    expect(false, STATUS_LIMIT);
+    memory = MEMORY;
+    expect(false, STATUS_OK);
+    partitions[0].version++;
+    cancelled = true;
+    expect(false, STATUS_CANCELLED);
+    cancelled = false;
+    expect(false, STATUS_OK);
+}
+
+int
+main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(triples_of_several_partitions_count_once, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(what_is_kept_holds_until_a_commit, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_partition_that_goes_away_is_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_wrong_is_no_count, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(it_ends_in_time_and_in_its_memory, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
