@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "index/protocol/service_protocol.h"
 #include "index/protocol/triples_request.h"
-#include "index/serve/answer_values.h"
 #include "index/serve/row_names.h"
 #include "index/sort/oid_sort.h"
 

@@ -1,4 +1,4 @@
-#include "index/serve/answer_values.h"
+#include "index/serve/answer_triples.h"
 
 #include <stdlib.h>
 
@@ -173,16 +173,13 @@ tell_values(struct values *values, const uint64_t known[2], struct reason *why)
         status =
             values->source->count_triples(values->source->context, &wanted, &counts, &count, why);
     }
-    if (status == STATUS_LIMIT || status == STATUS_UNSUPPORTED) {
-        codec_put_u8(&values->out, TRIPLES_UNKNOWN);
-        return STATUS_OK;
-    }
-    codec_put_u8(&values->out, TRIPLES_KNOWN);
+    const bool unknown = status == STATUS_LIMIT || status == STATUS_UNSUPPORTED;
+    codec_put_u8(&values->out, unknown ? TRIPLES_UNKNOWN : TRIPLES_KNOWN);
     codec_put_u64(&values->out, version[0]);
     codec_put_u64(&values->out, version[1]);
     status = status == STATUS_OK ? send_values(values, counts, count, why) : status;
     free(counts);
-    return status;
+    return unknown ? STATUS_OK : status;
 }
 
 enum status
@@ -191,7 +188,9 @@ answer_values(const struct values_request *request, struct codec_reader in, stru
     struct values values;
     begin(&values, request);
     values.by = (enum triple_place)codec_get_u8(&in);
-    const uint64_t known[2] = {codec_get_u64(&in), codec_get_u64(&in)};
+    uint64_t known[2];
+    known[0] = codec_get_u64(&in);
+    known[1] = codec_get_u64(&in);
     enum status status = !codec_at_end(&in) || values.by >= TRIPLE_ALL
                              ? malformed(why)
                              : tell_values(&values, known, why);

@@ -63,7 +63,9 @@ put_values(size_t partition, struct codec_reader *in, struct buf *out)
 {
     enum { VALUES = 32 };
     uint64_t counts[VALUES] = {0};
-    const uint64_t known[2] = {codec_get_u64(in), codec_get_u64(in)};
+    uint64_t known[2];
+    known[0] = codec_get_u64(in);
+    known[1] = codec_get_u64(in);
     codec_put_u8(out,
                  is_false(partition, TRIPLES_VALUES, UNKNOWN) ? TRIPLES_UNKNOWN : TRIPLES_KNOWN);
     codec_put_u64(out, partition + 1);
@@ -93,7 +95,9 @@ put_triples(size_t partition, struct codec_reader *in, struct buf *out)
     const bool big = is_false(partition, TRIPLES_OF_VALUES, BIG_NUMBERS);
     codec_put_u8(out, TRIPLES_KNOWN);
     for (uint64_t n = 0; n < count; n++) {
-        const struct term_digest wanted = {codec_get_u64(in), codec_get_u64(in)};
+        struct term_digest wanted;
+        wanted.high = codec_get_u64(in);
+        wanted.low = codec_get_u64(in);
         for (size_t i = 0; i < TRIPLES_MOST && partitions[partition].triples[i][0] > 0; i++) {
             const struct term_digest value = digest_of(partitions[partition].triples[i][0]);
             const bool has = term_digest_compare(&value, &wanted) == 0 && fault.how != NO_TRIPLES;
