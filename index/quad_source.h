@@ -78,9 +78,15 @@ struct share_request {
 };
 
 /* Counting the different triples that match, over all graphs together. */
-enum triple_place { TRIPLE_SUBJECT, TRIPLE_PREDICATE, TRIPLE_OBJECT, TRIPLE_ALL };
+enum triple_place {
+    TRIPLE_SUBJECT,
+    TRIPLE_PREDICATE,
+    TRIPLE_OBJECT,
+    TRIPLE_ALL,
+    TRIPLE_PAIRS /* of a predicate, only `again`: each triple, its object in place of the number */
+};
 struct triple_count {
-    oid value;
+    oid value; /* of PAIRS: the subject */
     uint64_t triples;
 };
 struct count_request {

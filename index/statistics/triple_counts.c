@@ -18,7 +18,7 @@ struct counting {
     struct quad_oids last;
     oid value; /* of the triples that are not in the table yet, and their number */
     uint64_t pending;
-    struct triple_count *table; /* places of value OID_NONE are free */
+    struct triple_count *table; /* places of value OID_NONE are free; of PAIRS a list */
     size_t places, used;
     oid *subjects; /* of the present object */
     size_t subject_count, subject_room;
@@ -42,7 +42,9 @@ choose_order(const struct count_request *request, enum quad_order *order, bool *
     *order = *by_object                               ? ORDER_POCS
              : pattern->object && !pattern->predicate ? ORDER_OSPC
                                                       : ORDER_SPOC;
-    return !place_of(pattern, request->by) == (request->by != TRIPLE_ALL);
+    return request->by == TRIPLE_PAIRS
+               ? *by_object && !pattern->object
+               : !place_of(pattern, request->by) == (request->by != TRIPLE_ALL);
 }
 
 static struct triple_count *
@@ -137,11 +139,32 @@ tidy_subjects(struct counting *c)
 }
 
 static enum status
+add_pair(struct counting *c, oid subject, oid object, struct reason *why)
+{
+    if (c->used == c->places) {
+        const size_t room = c->places ? 2 * c->places : TABLE_LEAST;
+        if (room * sizeof *c->table > c->request->memory / 2) {
+            return status_fail(why, STATUS_LIMIT, too_many);
+        }
+        c->table = memory_resize(c->table, room, sizeof *c->table);
+        c->places = room;
+    }
+    c->table[c->used++] = (struct triple_count){subject, object};
+    return STATUS_OK;
+}
+
+static enum status
 end_object(struct counting *c, struct reason *why)
 {
     tidy_subjects(c);
     const size_t count = c->subject_count;
     c->subject_count = 0;
+    if (c->request->by == TRIPLE_PAIRS) {
+        for (size_t i = 0; i < count; i++) {
+            TRY(add_pair(c, c->subjects[i], c->last.object, why));
+        }
+        return STATUS_OK;
+    }
     for (size_t i = 0; i < count && c->request->by == TRIPLE_SUBJECT; i++) {
         TRY(add(c, c->subjects[i], 1, why));
     }
@@ -236,7 +259,8 @@ triple_counts_read(const struct quad_source *source, const struct count_request 
         free(c.table);
         return status;
     }
-    for (size_t i = 0; i < c.places; i++) {
+    *count = request->by == TRIPLE_PAIRS ? c.used : 0;
+    for (size_t i = *count; i < c.places && request->by != TRIPLE_PAIRS; i++) {
         if (c.table[i].value != OID_NONE) {
             c.table[(*count)++] = c.table[i];
         }
@@ -251,7 +275,7 @@ triple_counts_read(const struct quad_source *source, const struct count_request 
 
 /* ---- answers that are kept ---- */
 
-enum { ENTRIES = 64, CACHE_BYTES = 8 << 20 };
+enum { ENTRIES = 64, CACHE_BYTES = 32 << 20 };
 
 struct entry {
     struct quad_oids pattern;

@@ -1,6 +1,6 @@
 /* The different triples of a pattern, counted by the source by the value of one place: a row for
- * each value, with its number. Where the source cannot count them, or not in a sixteenth of the
- * query's memory, the scan does that the operator stands on. */
+ * each value, with its number; or a row for each subject and object. Where the source cannot count
+ * them, or not in a sixteenth of the query's memory, the scan does that the operator stands on. */
 #include <stdlib.h>
 
 #include "index/query/operators/operator.h"
@@ -10,17 +10,19 @@ enum { MEMORY_SHARE = 16, MEMORY_MOST = 16 << 20 };
 
 struct counts {
     struct operator operator; /* its input is the scan, which reads the real input itself */
-    struct quad_oids pattern;
-    enum triple_place by;
-    uint32_t slot, weight;
-    bool again; /* only if it was asked for before */
+    struct counts_spec spec;
     bool counted, scans, borrowed;
     struct triple_count *list;
     size_t count, taken; /* bytes of it */
     size_t from, to;     /* what of it is given */
     struct batch *input;
     size_t at, row;
-    const struct key_filter *filter; /* of a join above, on the value; or NULL */
+    const struct key_filter *filter; /* of a join above; or NULL */
+    bool filters_objects;            /* of pairs; else on the value */
+    /* Values, ascending as the own ones do, of which others are left out, and the one that was
+     * looked at last; NULL: none are left out so. */
+    const struct triple_count *beside;
+    size_t beside_count, beside_at;
 };
 
 static enum status
@@ -34,9 +36,9 @@ count(struct counts *counts, struct reason *why)
 {
     struct run *run = counts->operator.run;
     const size_t share = run->account.maximum / MEMORY_SHARE;
-    const struct count_request request = {.pattern = counts->pattern,
-                                          .by = counts->by,
-                                          .again = counts->again,
+    const struct count_request request = {.pattern = counts->spec.pattern,
+                                          .by = counts->spec.by,
+                                          .again = counts->spec.again,
                                           .memory = share < MEMORY_MOST ? share : MEMORY_MOST,
                                           .check = check,
                                           .check_context = run};
@@ -63,6 +65,40 @@ count_once(struct counts *counts, struct reason *why)
     return STATUS_OK;
 }
 
+static bool
+is_beside(struct counts *counts, oid value)
+{
+    size_t at = counts->beside_at;
+    while (at < counts->beside_count && counts->beside[at].value < value) {
+        at++;
+    }
+    counts->beside_at = at;
+    return at < counts->beside_count && counts->beside[at].value == value;
+}
+
+/* Whether a join above drops what the entry makes. */
+static bool
+is_dropped(struct counts *counts, const struct triple_count *one)
+{
+    const oid filtered = counts->filters_objects ? one->triples : one->value;
+    return (counts->beside && !is_beside(counts, one->value)) ||
+           (counts->filter && !key_filter_may_have(counts->filter, filtered));
+}
+
+/* Fills what one entry makes of its input row. */
+static enum status
+fill_row(const struct counts *counts, const struct triple_count *one, oid *row, struct reason *why)
+{
+    if (counts->spec.slot != NUMBER_NONE) {
+        row[counts->spec.slot] = one->value;
+    }
+    if (counts->spec.by == TRIPLE_PAIRS) {
+        row[counts->spec.object] = one->triples;
+        return STATUS_OK;
+    }
+    return row_multiply(row, counts->spec.weight, one->triples, why);
+}
+
 static enum status
 counts_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
@@ -85,19 +121,17 @@ counts_next(struct operator* operator, struct batch ** batch, struct reason *why
         }
         if (counts->at == counts->to) {
             counts->at = counts->from;
+            counts->beside_at = 0;
             counts->row++;
             continue;
         }
         const struct triple_count *one = &counts->list[counts->at++];
-        if (counts->filter && !key_filter_may_have(counts->filter, one->value)) {
+        if (is_dropped(counts, one)) {
             continue;
         }
         oid *row = batch_row(run, *batch, (*batch)->count++);
         memcpy(row, batch_row(run, counts->input, counts->row), run->width * sizeof *row);
-        TRY(row_multiply(row, counts->weight, one->triples, why));
-        if (counts->slot != NUMBER_NONE) {
-            row[counts->slot] = one->value;
-        }
+        TRY(fill_row(counts, one, row, why));
     }
     return run_check(run, why);
 }
@@ -106,7 +140,8 @@ static void counts_reset(struct operator* operator)
 {
     struct counts *counts = (struct counts *)operator;
     counts->input = NULL;
-    counts->row = 0;
+    counts->beside = NULL;
+    counts->row = counts->beside_at = 0;
 }
 
 static void counts_close(struct operator* operator)
@@ -124,23 +159,28 @@ static const struct operator_kind kind = {"counts", sizeof(struct counts), count
 bool
 counts_can_filter(const struct operator* operator, uint32_t slot)
 {
-    return operator->kind == & kind &&((const struct counts *)operator)->slot == slot &&
-           scan_can_filter(operator->input, slot);
+    const struct counts *counts = (const struct counts *)operator;
+    return operator->kind == & kind && scan_can_filter(operator->input, slot) &&
+           (counts->spec.slot == slot ||
+            (counts->spec.by == TRIPLE_PAIRS && counts->spec.object == slot));
 }
 
 void
 counts_set_filter(struct operator* operator, const struct key_filter * filter, uint32_t slot)
 {
-    ((struct counts *)operator)->filter = filter;
+    struct counts *counts = (struct counts *)operator;
+    counts->filter = filter;
+    counts->filters_objects = counts->spec.slot != slot;
     scan_set_filter(operator->input, filter, slot);
 }
 
 bool
 counts_first(const struct operator* operator, uint32_t * slot)
 {
+    const struct counts *counts = (const struct counts *)operator;
     const bool first = operator->kind == & kind && scan_first(operator->input) &&
-                       ((const struct counts *)operator)->slot != NUMBER_NONE;
-    *slot = first ? ((const struct counts *)operator)->slot : NUMBER_NONE;
+                       counts->spec.slot != NUMBER_NONE && counts->spec.by != TRIPLE_PAIRS;
+    *slot = first ? counts->spec.slot : NUMBER_NONE;
     return first;
 }
 
@@ -155,6 +195,27 @@ counts_divide(struct operator* operator, struct quad_cuts * cuts, struct reason 
         for (size_t i = 1; i <= most; i++) {
             cuts->values[cuts->count++] = i * counts->count / (most + 1);
         }
+    }
+    return STATUS_OK;
+}
+
+enum status
+counts_kept(struct operator* operator, uint32_t slot, bool numbers,
+            const struct triple_count **list, size_t *count, struct reason *why)
+{
+    struct counts *counts = (struct counts *)operator;
+    *list = NULL;
+    *count = 0;
+    if (operator->kind != & kind || counts->spec.slot != slot || !counts->spec.again) {
+        return STATUS_OK;
+    }
+    if (numbers && counts->spec.by == TRIPLE_PAIRS) {
+        return STATUS_OK;
+    }
+    TRY(count_once(counts, why));
+    if (!counts->scans) {
+        *list = counts->list;
+        *count = counts->count;
     }
     return STATUS_OK;
 }
@@ -177,17 +238,21 @@ counts_lend(const struct operator* operator, struct operator* to)
     borrower->counted = borrower->borrowed = true;
 }
 
-struct operator* counts_new(struct run *run, struct operator* scan, const struct quad_oids *pattern,
-                            enum triple_place by, uint32_t slot, uint32_t weight, bool again,
+void
+counts_keep_beside(struct operator* operator, const struct triple_count * list, size_t count)
+{
+    struct counts *counts = (struct counts *)operator;
+    counts->beside = list;
+    counts->beside_count = count;
+    counts->beside_at = 0;
+}
+
+struct operator* counts_new(struct run *run, struct operator* scan, const struct counts_spec *spec,
                             size_t batch_rows)
 {
     struct counts *counts = (struct counts *)operator_new(run, &kind, scan, batch_rows);
     if (counts) {
-        counts->pattern = *pattern;
-        counts->by = by;
-        counts->slot = slot;
-        counts->weight = weight;
-        counts->again = again;
+        counts->spec = *spec;
     }
     return (struct operator*)counts;
 }

@@ -22,6 +22,10 @@ struct hash_join {
     bool begun, matched;
     struct join_spill *spilled; /* instead of the table */
     bool input_spilled, sifts;
+    /* Instead of the table: the keys of the built side, which ascend as those of the input do, with
+     * their numbers, and the one that was looked at last. */
+    const struct triple_count *list;
+    size_t list_count, list_at;
     struct key_filter filter; /* of the table, for the scan that is the input */
     size_t filter_bytes, filter_key;
 };
@@ -152,6 +156,29 @@ reserve(struct hash_join *join, struct reason *why)
                : STATUS_OK;
 }
 
+/* Where the source keeps both sides, in the order of the key, they are gone through side by side.
+ */
+static enum status
+take_list(struct hash_join *join, struct reason *why)
+{
+    const struct triple_count *input;
+    size_t count;
+    join->list = NULL;
+    join->list_at = 0;
+    if (!join->sifts || join->keys != 1 || counts_once(join)) {
+        return STATUS_OK;
+    }
+    TRY(counts_kept(join->operator.input, join->slots[0], false, &input, &count, why));
+    if (input) {
+        TRY(counts_kept(join->operator.only, join->slots[0], true, &join->list, &join->list_count,
+                        why));
+    }
+    if (join->list && join->spec.mode == HASH_JOIN) {
+        counts_keep_beside(join->operator.input, join->list, join->list_count);
+    }
+    return STATUS_OK;
+}
+
 static enum status
 build(struct hash_join *join, struct reason *why)
 {
@@ -159,6 +186,11 @@ build(struct hash_join *join, struct reason *why)
     struct batch *batch;
     forget_spilled(join);
     row_table_reset(&join->table);
+    TRY(take_list(join, why));
+    if (join->list) {
+        join->built = true;
+        return STATUS_OK;
+    }
     TRY(reserve(join, why));
     operator_reset(join->operator.only);
     for (;;) {
@@ -332,12 +364,33 @@ matches_once(const struct hash_join *join)
            (counts_once(join) || join->spec.weight != NUMBER_NONE);
 }
 
+static size_t
+find_listed(struct hash_join *join, oid key)
+{
+    const struct triple_count *list = join->list;
+    size_t at = join->list_at;
+    if (at > 0 && list[at - 1].value >= key) {
+        at = 0;
+    }
+    while (at < join->list_count && list[at].value < key) {
+        at++;
+    }
+    join->list_at = at;
+    return at < join->list_count && list[at].value == key ? at : SIZE_MAX;
+}
+
 /* The matches of the input's rows. */
 static void
 find_matches(struct hash_join *join, size_t found[ROW_TABLE_MANY])
 {
     const struct run *run = join->operator.run;
     const struct batch *input = join->input;
+    if (join->list) {
+        for (size_t i = 0; i < input->count; i++) {
+            found[i] = find_listed(join, batch_row(run, input, i)[join->slots[0]]);
+        }
+        return;
+    }
     if (join->keys == 1) {
         row_table_find_many(&join->table, input->rows + join->slots[0], run->width, input->count,
                             found);
@@ -361,8 +414,9 @@ sift_input(struct hash_join *join, struct reason *why)
         oid *row = batch_row(run, join->input, i);
         const bool matched = found[i] != SIZE_MAX;
         if (matched && multiplies) {
-            TRY(row_multiply(row, join->spec.weight,
-                             row_table_row(&join->table, found[i])[join->count], why));
+            const uint64_t number = join->list ? join->list[found[i]].triples
+                                               : row_table_row(&join->table, found[i])[join->count];
+            TRY(row_multiply(row, join->spec.weight, number, why));
         }
         if (keeps(join, matched) || (matched && !counts_once(join))) {
             if (kept < i) {

@@ -208,9 +208,15 @@ enum status scan_last_objects(const struct operator* scan, const struct oid_span
 enum status last_objects(const struct run *run, oid predicate, const struct oid_span *span,
                          uint64_t most, oid *from, struct reason *why);
 /* In place of the scan: what the pattern binds to slot (NUMBER_NONE: nothing is asked), each value
- * once with its number of different triples. again: as in struct count_request. */
-struct operator* counts_new(struct run *run, struct operator* scan, const struct quad_oids *pattern,
-                            enum triple_place by, uint32_t slot, uint32_t weight, bool again,
+ * once with its number of different triples; of PAIRS each subject with each of its objects. again:
+ * as in struct count_request. */
+struct counts_spec {
+    struct quad_oids pattern;
+    enum triple_place by;
+    uint32_t slot, object, weight;
+    bool again;
+};
+struct operator* counts_new(struct run *run, struct operator* scan, const struct counts_spec *spec,
                             size_t batch_rows);
 /* Whether these are counts of a scan that begins a pipeline; *slot: of what values. */
 bool counts_first(const struct operator* operator, uint32_t * slot);
@@ -222,6 +228,14 @@ enum status counts_divide(struct operator* counts, struct quad_cuts *cuts, struc
 void counts_set_range(struct operator* counts, const struct scan_range *range);
 /* Once they were divided: another run's operator has the same counts, as long as this one. */
 void counts_lend(const struct operator* counts, struct operator* to);
+/* The values of the slot, which ascend, with their numbers (or, unless `numbers` are wanted, the
+ * objects of pairs), if the operator is one that has them from the source, `again`; else *list =
+ * NULL. They live as long as the operator. */
+enum status counts_kept(struct operator* counts, uint32_t slot, bool numbers,
+                        const struct triple_count **list, size_t *count, struct reason *why);
+/* Leaves out, until a reset, what has other values than the list has, which ascends; for those of
+ * which counts_kept gave a list. */
+void counts_keep_beside(struct operator* counts, const struct triple_count *list, size_t count);
 /* As of a scan, which the operator then hands the filter to. */
 bool counts_can_filter(const struct operator* operator, uint32_t slot);
 void counts_set_filter(struct operator* counts, const struct key_filter *filter, uint32_t slot);

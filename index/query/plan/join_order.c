@@ -123,6 +123,7 @@ struct joined {
     uint32_t sorted;               /* the variable whose order the rows have, NUMBER_NONE */
     bool rooted;                   /* the pipeline needs no other rows */
     bool alone;                    /* one pattern is all there is to join */
+    bool last;                     /* nothing is to be joined after the present one */
 };
 
 /* The cheapest merge with a pattern. */
@@ -250,59 +251,63 @@ plan_merge(struct planner *planner, const struct merging *merging, const struct 
                     pipeline, known, "by ?%.*s", SLICE_PRINT(name));
 }
 
-/* The place that is asked of the pattern, ALL when none is. False: more than one, or the triples
- * that match cannot be counted. */
+/* What is asked of the pattern: by a place, ALL where none is, or of a predicate PAIRS. False:
+ * more, or the triples that match cannot be counted. */
 static bool
-counted_place(const struct planner *planner, const struct pattern *pattern, bool again,
-              enum triple_place *by, uint32_t *slot)
+counted_place(const struct planner *planner, const struct pattern *pattern, bool last,
+              struct counts_spec *spec)
 {
     const struct place places[] = {pattern->subject, pattern->predicate, pattern->object};
     struct slots seen = {0};
-    *by = TRIPLE_ALL;
-    *slot = NUMBER_NONE;
+    spec->by = TRIPLE_ALL;
+    spec->slot = spec->object = NUMBER_NONE;
     for (int i = 0; i < 3; i++) {
         const uint32_t number = places[i].number;
         if (places[i].kind != PLACE_SLOT) {
             continue;
         }
-        if (slots_have(&seen, number) ||
-            (slots_have(&planner->needed, number) && *by != TRIPLE_ALL)) {
+        if (slots_have(&seen, number)) {
             return false;
         }
         slots_add(&seen, number);
-        if (slots_have(&planner->needed, number)) {
-            *by = (enum triple_place)i;
-            *slot = number;
+        if (!slots_have(&planner->needed, number)) {
+            continue;
         }
+        /* They come by subject, which makes lookups of objects dear. */
+        const bool pairs = last && spec->again && i == TRIPLE_OBJECT &&
+                           spec->by == TRIPLE_SUBJECT && pattern->predicate.kind == PLACE_CONSTANT;
+        if (spec->by != TRIPLE_ALL && !pairs) {
+            return false;
+        }
+        spec->by = pairs ? TRIPLE_PAIRS : (enum triple_place)i;
+        *(pairs ? &spec->object : &spec->slot) = number;
     }
     /* No order has a predicate's triples by their subjects: they pay when the answer is kept. */
-    return again || *by != TRIPLE_SUBJECT || pattern->predicate.kind != PLACE_CONSTANT;
+    return spec->again || spec->by != TRIPLE_SUBJECT || pattern->predicate.kind != PLACE_CONSTANT;
 }
 
 /* Lets the source count what the scan on top of the pipeline would give. again: only if the count
  * was asked for before, since a scan does as well. */
 static enum status
-plan_counts(struct planner *planner, const struct pattern *pattern, bool again,
+plan_counts(struct planner *planner, const struct pattern *pattern, bool again, bool last,
             struct operator** pipeline, const struct known *known)
 {
     const struct run *run = planner->run;
     const struct quad_oids quad = {.subject = plan_constant(run, pattern->subject),
                                    .predicate = plan_constant(run, pattern->predicate),
                                    .object = plan_constant(run, pattern->object)};
-    enum triple_place by;
-    uint32_t slot;
+    struct counts_spec spec = {.pattern = quad, .weight = planner->weight, .again = again};
     if (!planner->weighted || planner->key != NUMBER_NONE || !run->source->count_triples ||
         pattern->path || planner->graph.kind == PLACE_SLOT || planner->graphs.kind != GRAPHS_ALL ||
         quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL || quad.object >= OID_LOCAL ||
-        !counted_place(planner, pattern, again, &by, &slot)) {
+        !counted_place(planner, pattern, last, &spec)) {
         return STATUS_OK;
     }
-    const struct slice name = slot == NUMBER_NONE ? SLICE("all") : run->query->slot_names[slot];
-    return plan_set(planner,
-                    counts_new(planner->run, *pipeline, &quad, by, slot, planner->weight, again,
-                               planner->batch_rows),
-                    pipeline, known, "by %s%.*s", slot == NUMBER_NONE ? "" : "?",
-                    SLICE_PRINT(name));
+    const struct slice name =
+        spec.slot == NUMBER_NONE ? SLICE("all") : run->query->slot_names[spec.slot];
+    return plan_set(planner, counts_new(planner->run, *pipeline, &spec, planner->batch_rows),
+                    pipeline, known, "by %s%.*s%s", spec.slot == NUMBER_NONE ? "" : "?",
+                    SLICE_PRINT(name), spec.by == TRIPLE_PAIRS ? ", with objects" : "");
 }
 
 /* Whether the pattern asks a node of the rows so far for its predicates and no more; *spec. */
@@ -360,16 +365,16 @@ plan_predicates(struct planner *planner, const struct pattern *pattern, bool roo
 /* first: of the scan that the pipeline is, NULL: it is something else. */
 static enum status
 plan_hash_item(struct planner *planner, const struct plan_item *item, const struct plan_item *first,
-               bool swapped, struct operator** pipeline, struct known *known)
+               bool swapped, bool last, struct operator** pipeline, struct known *known)
 {
     struct operator* scan;
     struct known alone;
     TRY(plan_scan_alone(planner, item, NULL, &scan, &alone));
     if (!item->objects.first) {
-        TRY(plan_counts(planner, item->pattern, true, &scan, &alone));
+        TRY(plan_counts(planner, item->pattern, true, last, &scan, &alone));
     }
     if (first && !first->objects.first) {
-        TRY(plan_counts(planner, first->pattern, true, pipeline, known));
+        TRY(plan_counts(planner, first->pattern, true, last, pipeline, known));
     }
     if (!swapped) {
         return plan_hash(planner, HASH_JOIN, scan, &alone, NULL, pipeline, known);
@@ -393,7 +398,7 @@ plan_lookup_first(struct planner *planner, const struct plan_item *item, uint64_
         return plan_too_large(planner);
     }
     TRY(plan_scan(planner, item, NULL, &ways[0], &looked_up));
-    TRY(plan_hash_item(planner, item, NULL, false, &ways[1], known));
+    TRY(plan_hash_item(planner, item, NULL, false, false, &ways[1], known));
     return plan_set(planner, lookup_first_new(run, *pipeline, ways, seeds, most), pipeline, known,
                     "%llu rows looked up", (unsigned long long)most);
 }
@@ -434,9 +439,9 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
         joined->scan = NULL;
         joined->sorted = NUMBER_NONE;
         const uint64_t most = method == JOIN_HASH ? plan_lookups_first(planner, item->rows) : 0;
-        TRY(most
-                ? plan_lookup_first(planner, item, most, pipeline, known)
-                : plan_hash_item(planner, item, alone, method == JOIN_HASH_INPUT, pipeline, known));
+        TRY(most ? plan_lookup_first(planner, item, most, pipeline, known)
+                 : plan_hash_item(planner, item, alone, method == JOIN_HASH_INPUT, joined->last,
+                                  pipeline, known));
         known->rows = (*pipeline)->estimate = rows;
         return STATUS_OK;
     }
@@ -452,7 +457,7 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
     const bool sorted = first && reads_by_subject(planner, item, &by_subject);
     TRY(plan_scan(planner, item, sorted ? &by_subject : NULL, pipeline, known));
     if (first && joined->alone && !item->objects.first) {
-        return plan_counts(planner, item->pattern, false, pipeline, known);
+        return plan_counts(planner, item->pattern, false, true, pipeline, known);
     }
     if (first && !item->pattern->path) {
         joined->scan = *pipeline;
@@ -579,6 +584,7 @@ plan_join(struct planner *planner, const struct algebra *node, struct operator**
         if (!item) {
             return STATUS_OK;
         }
+        joined.last = at + 1 == items.count;
         struct planner beside = plan_beside(planner, &items, item, known, pending);
         TRY(plan_item(&beside, &items, item, &joined, pipeline, known, pending));
         TRY(plan_filters(planner, pipeline, known, pending));
