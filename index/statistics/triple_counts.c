@@ -116,8 +116,9 @@ compare_oids(const void *left, const void *right)
 static int
 compare_counts(const void *left, const void *right)
 {
-    return compare_oids(&((const struct triple_count *)left)->value,
-                        &((const struct triple_count *)right)->value);
+    const struct triple_count *a = left, *b = right;
+    const int values = compare_oids(&a->value, &b->value);
+    return values ? values : compare_oids(&a->triples, &b->triples);
 }
 
 /* Drops repetitions among the subjects gathered. */

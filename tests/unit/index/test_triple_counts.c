@@ -77,7 +77,7 @@ count_by_hand(const struct quad_source *source, const struct count_request *requ
     source->scan_close(scan);
     for (size_t i = 0; i < n; i++) {
         const struct quad_oids *q = &quads[i];
-        const oid places[] = {q->subject, q->predicate, q->object, value};
+        const oid places[] = {q->subject, q->predicate, q->object, value, value};
         found += (!pattern->subject || pattern->subject == q->subject) &&
                  (!pattern->predicate || pattern->predicate == q->predicate) &&
                  (!pattern->object || pattern->object == q->object) &&
@@ -138,6 +138,46 @@ test_counts_are_those_by_hand(void **state)
                              STATUS_UNSUPPORTED);
         }
     }
+    arena_release(&arena);
+    memory_source_free(memory);
+}
+
+/* A predicate's triples, each once, by subject; nothing else has pairs. */
+static void
+test_pairs_are_the_triples(void **state)
+{
+    struct memory_source *memory = make_source(QUADS);
+    const struct quad_source *source = memory_source_table(memory);
+    struct count_request request = {
+        .by = TRIPLE_PAIRS, .again = true, .memory = ENOUGH, .check = go_on};
+    struct triple_count *pairs;
+    struct arena arena;
+    size_t count;
+    (void)state;
+    arena_init(&arena, 0);
+    const struct term p = iri(&arena, "p", 1), o = iri(&arena, "o", 3);
+    assert_int_equal(triple_counts_read(source, &request, &pairs, &count, NULL),
+                     STATUS_UNSUPPORTED);
+    assert_int_equal(source->lookup(source->context, &p, &request.pattern.predicate, NULL),
+                     STATUS_OK);
+    assert_int_equal(triple_counts_read(source, &request, &pairs, &count, NULL), STATUS_OK);
+    assert_int_equal(count, count_by_hand(source, &request, OID_LOCAL));
+    for (size_t i = 0; i < count; i++) {
+        struct count_request one = request;
+        one.by = TRIPLE_ALL;
+        one.pattern.subject = pairs[i].value;
+        one.pattern.object = pairs[i].triples;
+        assert_int_equal(count_by_hand(source, &one, OID_NONE), 1);
+        assert_true(
+            i == 0 || pairs[i - 1].value < pairs[i].value ||
+            (pairs[i - 1].value == pairs[i].value && pairs[i - 1].triples < pairs[i].triples));
+    }
+    free(pairs);
+    request.memory = 1 << 10;
+    assert_int_equal(triple_counts_read(source, &request, &pairs, &count, NULL), STATUS_LIMIT);
+    assert_int_equal(source->lookup(source->context, &o, &request.pattern.object, NULL), STATUS_OK);
+    assert_int_equal(triple_counts_read(source, &request, &pairs, &count, NULL),
+                     STATUS_UNSUPPORTED);
     arena_release(&arena);
     memory_source_free(memory);
 }
@@ -272,6 +312,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_are_those_by_hand),
+        cmocka_unit_test(test_pairs_are_the_triples),
         cmocka_unit_test(test_limits_end_the_counting),
         cmocka_unit_test(test_answers_are_of_their_version),
         cmocka_unit_test(test_the_cache_is_bounded),

@@ -130,6 +130,9 @@ static const struct {
     {"{ SELECT ?c { ?s a ?c } LIMIT 7 } ?c ?p ?t", "?c"},
     {"?s :knows/:a ?v", "?v"},
     {"?s :label ?l FILTER(RAND() < 2)", "?s"},
+    {"?s :description ?d ; :knows ?k", "?k"},
+    {"?s :label ?d . ?k :knows ?s", "?k"},
+    {"?s :knows ?k OPTIONAL { ?s :description ?d }", "?k"},
     {"VALUES ?s { :s1 :s2 :hub :s1 :s6 :none 7 } ?s ?p ?o", "?p"},
     {"VALUES ?s { :s1 :s2 :hub :s1 :s6 } ?s ?p ?o", "?s"},
     {"VALUES (?s ?v) { (:s6 1) (:hub 1) (:s6 2) } ?s ?p ?o", "?v"},
@@ -172,6 +175,27 @@ test_counts_are_those_of_the_rows(void **state)
             }
         }
     }
+    memory_source_free(source);
+}
+
+/* Both sides of a join come by subject: what has no match on the other makes no row. */
+static void
+test_kept_sides_are_gone_through_side_by_side(void **state)
+{
+    struct memory_source *source = make_source();
+    struct buf plan;
+    (void)state;
+    buf_init(&plan, 1 << 16);
+    const char *text = PREFIXES "SELECT ?l (COUNT(*) AS ?n) { ?s a :C1 ; :label ?l } GROUP BY ?l";
+    const unsigned long long most = analyse(source, text, &plan);
+    if (most > SUBJECTS / 2) {
+        fail_msg("%llu rows at most:\n%s", most, plan.data);
+    }
+    assert_non_null(strstr(plan.data, "counts by ?s, with objects"));
+    const struct counted_answer answer = run(source, text, NULL, NULL);
+    assert_int_equal(answer.rows, SUBJECTS / 3);
+    assert_int_equal(answer.number, 1);
+    buf_release(&plan);
     memory_source_free(source);
 }
 
@@ -648,6 +672,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_are_those_of_the_rows),
         cmocka_unit_test(test_predicates_of_nodes_are_kept),
+        cmocka_unit_test(test_kept_sides_are_gone_through_side_by_side),
         cmocka_unit_test(test_distinct_makes_no_products),
         cmocka_unit_test(test_counts_make_no_products),
         cmocka_unit_test(test_first_rows_read_little),
