@@ -4,7 +4,7 @@
 
 enum { STEPS_MOST = 1024 };
 /* Of a range's size: how far from its right place a cut may be. */
-#define TOLERANCE 0.15
+#define TOLERANCE 0.3
 
 struct dividing {
     struct tree *tree;

@@ -69,6 +69,9 @@ struct query_helper {
     /* What is worth asking it for: rows made on the way, as they are estimated, and processor time
      * that seems to be left. */
     uint64_t rows_least, us_least;
+    /* By how much a range may take longer by the clock than by the processor, in percent: more
+     * means that others want the processors, and nobody is asked. 0: that does not matter. */
+    unsigned late_most;
     bool (*is_free)(void *context);
     /* Has help(argument, source) done by it, over a source of its own with the same quads; false:
      * it is not free. */

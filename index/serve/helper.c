@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
-/* Beyond what a query has: whatever else the machine does comes first. */
-enum { NICE = 8 };
+/* As the query's own thread has: who writes comes first. */
+enum { NICE = 3 };
 /* To begin, and to put together what comes of it, takes a fraction of a millisecond. */
-enum { ROWS_LEAST = 30000, US_LEAST = 2000 };
+enum { ROWS_LEAST = 30000, US_LEAST = 2000, LATE_MOST = 25 };
 
 static bool
 is_free(void *context)
@@ -64,6 +64,7 @@ helper_init(struct helper *helper, struct turn *turn, struct partition_reader *r
     *helper = (struct helper){.functions = {.context = helper,
                                             .rows_least = ROWS_LEAST,
                                             .us_least = US_LEAST,
+                                            .late_most = LATE_MOST,
                                             .is_free = is_free,
                                             .begin = begin,
                                             .end = end,

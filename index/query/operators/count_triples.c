@@ -42,7 +42,8 @@ count(struct counts *counts, struct reason *why)
                                           .memory = share < MEMORY_MOST ? share : MEMORY_MOST,
                                           .check = check,
                                           .check_context = run};
-    counts->scans = !spill_may_take(&run->spill, request.memory);
+    /* Who helps has too little memory to count with. */
+    counts->scans = run->helps || !spill_may_take(&run->spill, request.memory);
     if (counts->scans) {
         return STATUS_OK;
     }

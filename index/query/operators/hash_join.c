@@ -16,7 +16,7 @@ struct hash_join {
     size_t stored_count; /* with the weight, which is last */
     struct row_table table;
     oid *stored;
-    bool built;
+    bool built, borrowed; /* borrowed: the table and the filter are another run's */
     struct batch *input;
     size_t at, match; /* input row; stored row, SIZE_MAX: not begun */
     bool begun, matched;
@@ -510,9 +510,43 @@ static void hash_join_reset(struct operator* operator)
 static void hash_join_close(struct operator* operator)
 {
     struct hash_join *join = (struct hash_join *)operator;
+    if (join->borrowed) {
+        return;
+    }
     forget_spilled(join);
     drop_filter(join);
     row_table_release(&join->table);
+}
+
+static bool
+is_hash_join(const struct operator* operator)
+{
+    return operator->kind->close == hash_join_close;
+}
+
+bool
+hash_join_can_lend(const struct operator* operator)
+{
+    const struct hash_join *join = (const struct hash_join *)operator;
+    return is_hash_join(operator) && join->built && !join->spilled && !join->spec.rebuild;
+}
+
+bool
+hash_join_borrow(struct operator* operator, const struct operator* from)
+{
+    struct hash_join *join = (struct hash_join *)operator;
+    const struct hash_join *lender = (const struct hash_join *)from;
+    if (!is_hash_join(operator) || join->built || join->count != lender->count ||
+        join->keys != lender->keys || join->stored_count != lender->stored_count ||
+        memcmp(join->slots, lender->slots, join->count * sizeof *join->slots) != 0) {
+        return false;
+    }
+    join->table = lender->table;
+    join->built = join->borrowed = true;
+    if (lender->filter.words && join->filter_key == lender->filter_key) {
+        give_filter(join, &lender->filter);
+    }
+    return true;
 }
 
 /* The key, if there is one, by which the input can leave rows out that the join drops. */

@@ -70,6 +70,7 @@ struct run {
     uint32_t search_most;
     struct query_report report;
     const struct run_help *help;
+    bool helps;    /* it is the run of who helps with another */
     bool measured; /* operators count rows and time */
     bool shares;   /* the source evaluates parts of the query (index/query/plan/share_parts.h) */
 };
@@ -164,7 +165,8 @@ row_weight(const oid *row, uint32_t weight)
 }
 struct operator* scan_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows);
-/* Of a scan that begins a pipeline; NULL of anything else. */
+/* Of a scan, or of one that begins a pipeline; NULL of anything else. */
+const struct scan_spec *scan_spec_of(const struct operator* operator);
 const struct scan_spec *scan_first(const struct operator* operator);
 /* Its rows that have there a value from `from` on and before `to`; OID_NONE: no bound. */
 struct scan_range {
@@ -279,6 +281,10 @@ struct hash_spec {
 };
 struct operator* hash_join_new(struct run *run, struct operator* input, struct operator* built,
                                const struct hash_spec *spec, size_t batch_rows);
+/* Whether the operator joins by a table that was made and stays as it is; and the same table for
+ * another run's operator, as long as this one: false where that is another join. */
+bool hash_join_can_lend(const struct operator* operator);
+bool hash_join_borrow(struct operator* to, const struct operator* from);
 /* Joins the first `most` rows of input by ways[0], the others by ways[1]; both are pipelines over
  * seeds of their own. */
 struct operator* lookup_first_new(struct run *run, struct operator* input,

@@ -7,8 +7,8 @@
 #include "base/system/clock.h"
 
 enum {
-    HELPS_MOST = 8,           /* times that somebody is asked */
-    PATIENCE_US = 2000,       /* beyond twice the time of a range */
+    HELPS_MOST = 8, /* times that somebody is asked */
+    LATE_US = 200,
     MEMORY_PART = 8,          /* of what is left, for who helps */
     MEMORY_LEAST = 256 << 10, /* else nobody is asked */
     ROOM_FIRST = 64
@@ -28,6 +28,7 @@ struct ranges {
     struct ranges_spec spec;
     size_t part_count;
     uint64_t longest_us; /* that a range took here */
+    bool late;           /* others wanted the processor in the last range */
     bool done, whole;    /* whole: there was no room, so the pipeline is run once for all rows */
     size_t part, row;    /* to be given next */
     struct helping *helpings[HELPS_MOST];
@@ -35,7 +36,6 @@ struct ranges {
     bool helped; /* somebody was asked, and may still be at work */
 
     pthread_mutex_t mutex; /* guards the parts' states, and that of the helping */
-    pthread_cond_t changed;
     struct part parts[QUAD_CUTS + 1];
     bool helping;
 };
@@ -50,6 +50,14 @@ const struct ranges_spec *
 ranges_spec_of(const struct ranges *ranges)
 {
     return &ranges->spec;
+}
+
+static uint64_t
+clock_thread_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
 /* ---- one range, by either thread ---- */
@@ -144,7 +152,43 @@ take(struct ranges *ranges)
     return at;
 }
 
+/* Inside the mutex: a range is done, or waits again; unless the other thread was faster. */
+static void
+put(struct ranges *ranges, size_t at, struct part *part)
+{
+    if (ranges->parts[at].state == PART_DONE) {
+        forget(part, &ranges->spec);
+    } else {
+        ranges->parts[at] = *part;
+    }
+}
+
 /* ---- helping ---- */
+
+/* What was read whole before is not read again. */
+static void
+borrow(const struct helping *helping, const struct ranges_spec *own)
+{
+    struct operator* operator= own->root;
+    for (size_t i = 0; operator&& i<TABLES_MOST; i++, operator= operator->input) {
+        if (helping->lent[i]) {
+            (void)hash_join_borrow(operator, helping->lent[i]);
+        }
+    }
+    if (own->counts) {
+        counts_lend(helping->ranges->spec.first, own->first);
+    }
+}
+
+/* By the own thread. */
+static void
+lend(struct helping *helping, const struct ranges_spec *spec)
+{
+    const struct operator* operator= spec->root;
+    for (size_t i = 0; operator&& i<TABLES_MOST; i++, operator= operator->input) {
+        helping->lent[i] = hash_join_can_lend(operator) ? operator: NULL;
+    }
+}
 
 void
 ranges_help(struct helping *helping, const struct ranges_spec *own)
@@ -152,9 +196,7 @@ ranges_help(struct helping *helping, const struct ranges_spec *own)
     struct ranges *ranges = helping->ranges;
     enum status status = STATUS_OK;
     struct reason why;
-    if (own->counts) {
-        counts_lend(ranges->spec.first, own->first);
-    }
+    borrow(helping, own);
     pthread_mutex_lock(&ranges->mutex);
     while (status == STATUS_OK && !atomic_load(&helping->stop)) {
         const size_t at = take(ranges);
@@ -168,8 +210,7 @@ ranges_help(struct helping *helping, const struct ranges_spec *own)
             forget(&part, own);
         }
         pthread_mutex_lock(&ranges->mutex);
-        ranges->parts[at] = part;
-        pthread_cond_broadcast(&ranges->changed);
+        put(ranges, at, &part);
     }
     pthread_mutex_unlock(&ranges->mutex);
 }
@@ -183,7 +224,6 @@ help(void *context, const struct quad_source *source)
     ranges->operator.run->help->begin(helping, source);
     pthread_mutex_lock(&ranges->mutex);
     ranges->helping = false;
-    pthread_cond_broadcast(&ranges->changed);
     pthread_mutex_unlock(&ranges->mutex);
 }
 
@@ -213,6 +253,7 @@ helping_new(struct ranges *ranges, size_t memory)
     helping->options.step = leave_if_wanted;
     helping->options.step_context = helping;
     helping->options.now_ms = run->now_ms;
+    lend(helping, &ranges->spec);
     return helping;
 }
 
@@ -242,7 +283,7 @@ ask(struct ranges *ranges, size_t left)
     const struct query_helper *helper = run->options->helper;
     const size_t memory = (run->account.maximum - run->account.used) / MEMORY_PART;
     struct reason why;
-    if (!helper || ranges->helping_count == HELPS_MOST || memory < MEMORY_LEAST ||
+    if (!helper || ranges->late || ranges->helping_count == HELPS_MOST || memory < MEMORY_LEAST ||
         ranges->longest_us * left < helper->us_least || !helper->is_free(helper->context)) {
         return;
     }
@@ -256,20 +297,6 @@ ask(struct ranges *ranges, size_t left)
     ranges->helped = helper->begin(helper->context, help, helping);
     if (!ranges->helped) {
         ranges->helping = false;
-    }
-}
-
-/* Inside the mutex: waits for the last ranges of who helps; not long, then they come back. */
-static void
-wait_for_help(struct ranges *ranges)
-{
-    struct timespec until;
-    const uint64_t us = 2 * ranges->longest_us + PATIENCE_US;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += (time_t)((us + (uint64_t)until.tv_nsec / 1000) / 1000000);
-    until.tv_nsec = (long)((us * 1000 + (uint64_t)until.tv_nsec) % 1000000000);
-    if (pthread_cond_timedwait(&ranges->changed, &ranges->mutex, &until) != 0) {
-        atomic_store(&ranges->helpings[ranges->helping_count - 1]->stop, true);
     }
 }
 
@@ -321,17 +348,36 @@ have_enough(const struct ranges *ranges, size_t *left)
     return rows >= ranges->spec.enough;
 }
 
-/* Inside the mutex: takes a range, waiting for one that may come back. SIZE_MAX: all are done. */
+/* Inside the mutex: takes a range, in the end one that who helps is still at: it may have been left
+ * without a processor, and is not waited for. SIZE_MAX: all are done. */
 static size_t
-next_part(struct ranges *ranges, struct reason *why, enum status *status)
+next_part(struct ranges *ranges)
 {
     size_t at = take(ranges);
-    while (at == SIZE_MAX && ranges->helping && *status == STATUS_OK) {
-        wait_for_help(ranges);
-        *status = run_check(ranges->operator.run, why);
-        at = take(ranges);
+    for (size_t i = 0; at == SIZE_MAX && i < ranges->part_count; i++) {
+        at = ranges->parts[i].state != PART_DONE ? i : SIZE_MAX;
     }
     return at;
+}
+
+/* Whether others wanted the processor. */
+static bool
+is_late(const struct ranges *ranges, uint64_t us, uint64_t used)
+{
+    const struct query_helper *helper = ranges->operator.run->options->helper;
+    return helper && helper->late_most && us > used + used * helper->late_most / 100 + LATE_US;
+}
+
+/* Evaluates a range, and sees how long that takes. */
+static enum status
+evaluate_one(struct ranges *ranges, size_t at, struct part *part, struct reason *why)
+{
+    const uint64_t began = clock_monotonic_us(), used = clock_thread_us();
+    const enum status status = evaluate(ranges, part, at, &ranges->spec, why);
+    const uint64_t us = clock_monotonic_us() - began;
+    ranges->longest_us = us > ranges->longest_us ? us : ranges->longest_us;
+    ranges->late = is_late(ranges, us, clock_thread_us() - used);
+    return status;
 }
 
 /* AGAIN: there are no ranges. */
@@ -350,8 +396,8 @@ evaluate_all(struct ranges *ranges, struct reason *why)
     }
     pthread_mutex_lock(&ranges->mutex);
     while (status == STATUS_OK && !have_enough(ranges, &left)) {
-        const size_t at = next_part(ranges, why, &status);
-        if (at == SIZE_MAX || status != STATUS_OK) {
+        const size_t at = next_part(ranges);
+        if (at == SIZE_MAX) {
             break;
         }
         const bool alone = !ranges->helping;
@@ -360,12 +406,9 @@ evaluate_all(struct ranges *ranges, struct reason *why)
             ask(ranges, left);
         }
         struct part part = {.state = PART_DONE};
-        const uint64_t began = clock_monotonic_us();
-        status = evaluate(ranges, &part, at, &ranges->spec, why);
-        const uint64_t us = clock_monotonic_us() - began;
-        ranges->longest_us = us > ranges->longest_us ? us : ranges->longest_us;
+        status = evaluate_one(ranges, at, &part, why);
         pthread_mutex_lock(&ranges->mutex);
-        ranges->parts[at] = part;
+        put(ranges, at, &part);
     }
     pthread_mutex_unlock(&ranges->mutex);
     end_help(ranges);
@@ -443,7 +486,6 @@ static void ranges_close(struct operator* operator)
 {
     struct ranges *ranges = (struct ranges *)operator;
     forget_all(ranges);
-    pthread_cond_destroy(&ranges->changed);
     pthread_mutex_destroy(&ranges->mutex);
 }
 
@@ -457,11 +499,6 @@ struct operator* ranges_new(struct run *run, const struct ranges_spec *spec, siz
     }
     ranges->spec = *spec;
     pthread_mutex_init(&ranges->mutex, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&ranges->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
     operator_contain(&ranges->operator, spec->root);
     return &ranges->operator;
 }

@@ -32,6 +32,7 @@ struct ranges_spec {
 };
 
 struct ranges;
+enum { TABLES_MOST = 16 };
 
 /* One who helps, from the asking to the end of the run. */
 struct helping {
@@ -39,6 +40,9 @@ struct helping {
     struct run *run; /* its own; closed last, since kept rows have its terms */
     struct query_options options;
     atomic_bool stop;
+    /* Tables of joins that were made when help was asked for: NULL, or the join, each in its place
+     * of those of the pipeline. */
+    const struct operator* lent[TABLES_MOST];
     size_t memory; /* taken from the run that is helped */
 };
 

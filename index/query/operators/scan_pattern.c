@@ -547,11 +547,16 @@ scan_last_objects(const struct operator* operator, const struct oid_span * span,
 }
 
 const struct scan_spec *
+scan_spec_of(const struct operator* operator)
+{
+    return operator->kind == & scan_kind ? &((const struct scan *)operator)->spec : NULL;
+}
+
+const struct scan_spec *
 scan_first(const struct operator* operator)
 {
-    const struct scan *scan = (const struct scan *)operator;
-    return operator->kind == & scan_kind && !operator->input->input && !scan->many ? &scan->spec
-                                                                                   : NULL;
+    const struct scan_spec *spec = scan_spec_of(operator);
+    return spec && !operator->input->input && !((const struct scan *)operator)->many ? spec : NULL;
 }
 
 void

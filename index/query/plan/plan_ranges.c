@@ -206,39 +206,47 @@ is_key(const struct algebra *group, uint32_t slot)
     return found;
 }
 
-/* Whether a value of the argument is in one range only, of each group. */
+/* Whether the values of the argument are in one range each. */
 static bool
-is_apart(const struct algebra *group, const struct expression *argument, uint32_t slot)
+is_apart(const struct expression *argument, uint32_t slot)
 {
-    return slot != NUMBER_NONE &&
-           (is_key(group, slot) ||
-            (argument && argument->kind == EXPRESSION_VARIABLE && argument->number == slot));
+    return argument && argument->kind == EXPRESSION_VARIABLE && argument->number == slot;
 }
 
-/* What ranges give of the group; slot: whose values they cut. False: they cannot be put together to
- * the same in all digits. */
+static bool
+are_steady(const struct algebra *group)
+{
+    bool steady = true;
+    for (size_t i = 0; i < group->aggregate_count; i++) {
+        const struct expression *argument = group->aggregates[i].argument;
+        steady = steady && !(argument && argument->volatile_value);
+    }
+    for (size_t i = 0; i < group->key_count; i++) {
+        const struct expression *key = group->keys[i].expression;
+        steady = steady && !(key && key->volatile_value);
+    }
+    return steady;
+}
+
+/* What ranges give of the group; slot: whose values they cut. Whole groups, where each is in one
+ * range; else parts of the only group, or the different values of few groups. False: they cannot be
+ * put together to the same in all digits, or there may be as many groups as rows. */
 static bool
 choose_form(const struct algebra *group, uint32_t slot, enum share_form *form)
 {
-    bool parts = true, values = true;
+    bool parts = group->key_count == 0, values = true;
     for (size_t i = 0; i < group->aggregate_count; i++) {
         const struct aggregate *aggregate = &group->aggregates[i];
         const bool chooses = share_chooses(aggregate);
         const bool counts = aggregate->kind == AGGREGATE_COUNT;
-        parts = parts && (chooses || (counts && (!aggregate->distinct ||
-                                                 is_apart(group, aggregate->argument, slot))));
+        parts =
+            parts &&
+            (chooses || (counts && (!aggregate->distinct || is_apart(aggregate->argument, slot))));
         values = values && aggregate->argument && (chooses || (counts && aggregate->distinct));
-        if (aggregate->argument && aggregate->argument->volatile_value) {
-            return false;
-        }
     }
-    for (size_t i = 0; i < group->key_count; i++) {
-        if (group->keys[i].expression && group->keys[i].expression->volatile_value) {
-            return false;
-        }
-    }
-    *form = parts ? SHARE_PARTS : SHARE_VALUES;
-    return parts || values;
+    const bool whole = slot != NUMBER_NONE && is_key(group, slot);
+    *form = whole ? SHARE_ROWS : parts ? SHARE_PARTS : SHARE_VALUES;
+    return are_steady(group) && (whole || parts || values);
 }
 
 enum status
@@ -262,11 +270,12 @@ plan_ranges_group(struct planner *planner, const struct algebra *node,
         }
     }
     TRY(plan_ranges(planner, &spec, before, pipeline, known, done));
-    return !*done ? STATUS_OK
-                  : plan_set(planner,
-                             group_new(run, *pipeline, whole, NUMBER_NONE, planner->batch_rows),
-                             pipeline, known, "%zu keys, %zu aggregates of ranges", node->key_count,
-                             node->aggregate_count);
+    return !*done || spec.form == SHARE_ROWS
+               ? STATUS_OK
+               : plan_set(planner,
+                          group_new(run, *pipeline, whole, NUMBER_NONE, planner->batch_rows),
+                          pipeline, known, "%zu keys, %zu aggregates of ranges", node->key_count,
+                          node->aggregate_count);
 }
 
 /* ---- the first rows ---- */

@@ -46,7 +46,6 @@ plan_values(struct planner *planner, const struct algebra *node, const uint32_t 
             size_t count, struct operator** root, struct known *known)
 {
     struct planner inside = *planner;
-    inside.duplicates = true;
     plan_weigh(&inside, node);
     TRY(plan_standalone(&inside, node->left, root, known));
     return plan_set(planner, distinct_new(planner->run, *root, columns, count, planner->batch_rows),
@@ -97,7 +96,8 @@ plan_request(struct planner *planner, const struct algebra *node,
     const struct query *query = planner->run->query;
     const bool rows = request->form == SHARE_ROWS;
     const struct algebra *below = rows ? node : node->left;
-    planner->duplicates = share_kind_of(query, below) == SHARE_DUPLICATES;
+    planner->duplicates =
+        request->form == SHARE_VALUES || share_kind_of(query, below) == SHARE_DUPLICATES;
     return plan_each(planner, node, request->form, request->most, hidden, columns, request->columns,
                      root, known);
 }

@@ -15,22 +15,40 @@ same_constants(const struct run *a, const struct run *b)
     return memcmp(a->constants, b->constants, a->query->constant_count * sizeof *a->constants) == 0;
 }
 
-/* Whether both scans have the same rows, so that ranges of the one are ranges of the other. */
 static bool
-same_scans(const struct ranges_spec *a, const struct ranges_spec *b)
+same_place(struct place a, struct place b)
 {
-    const struct scan_spec *left = scan_first(a->counts ? a->first->input : a->first);
-    const struct scan_spec *right = scan_first(b->counts ? b->first->input : b->first);
-    const struct pattern *p = &left->pattern, *q = &right->pattern;
-    const struct place places[2][4] = {{p->subject, p->predicate, p->object, left->graph},
-                                       {q->subject, q->predicate, q->object, right->graph}};
-    for (size_t i = 0; i < 4; i++) {
-        if (places[0][i].kind != places[1][i].kind || places[0][i].number != places[1][i].number) {
+    return a.kind == b.kind && a.number == b.number;
+}
+
+static bool
+same_scan(const struct scan_spec *a, const struct scan_spec *b)
+{
+    return same_place(a->pattern.subject, b->pattern.subject) &&
+           same_place(a->pattern.predicate, b->pattern.predicate) &&
+           same_place(a->pattern.object, b->pattern.object) && same_place(a->graph, b->graph) &&
+           a->order == b->order && a->any_predicate == b->any_predicate &&
+           a->duplicates == b->duplicates;
+}
+
+/* Whether both pipelines do the same, so that ranges and tables of the one are those of the other.
+ * Statistics that changed in between may have made it another plan. */
+static bool
+same_plan(const struct operator* a, const struct operator* b)
+{
+    for (; a && b; a = a->input, b = b->input) {
+        const struct scan_spec *left = scan_spec_of(a), *right = scan_spec_of(b);
+        if (a->kind != b->kind || a->inner_count != b->inner_count ||
+            (left && !same_scan(left, right))) {
             return false;
         }
+        for (size_t i = 0; i < a->inner_count; i++) {
+            if (!same_plan(a->inner[i], b->inner[i])) {
+                return false;
+            }
+        }
     }
-    return a->counts == b->counts && left->order == right->order &&
-           left->any_predicate == right->any_predicate && left->duplicates == right->duplicates;
+    return !a && !b;
 }
 
 static enum status
@@ -42,7 +60,7 @@ prepare(struct run *run, const struct ranges_spec *spec, const struct run *helpe
         return STATUS_STALE;
     }
     TRY(plan_help(run, spec, own, why));
-    if (!own->first || !same_scans(spec, own)) {
+    if (!same_plan(spec->root, own->root)) {
         return STATUS_STALE;
     }
     run->base_row = memory_zero(run->width + 1, sizeof *run->base_row);
@@ -58,6 +76,7 @@ begin(struct helping *helping, const struct quad_source *source)
     struct reason why;
     helping->run = run;
     run_init(run, helped->query, source, &helping->options);
+    run->helps = true;
     run->deadline.at_ms = helped->deadline.at_ms;
     if (prepare(run, ranges_spec_of(helping->ranges), helped, &own, &why) == STATUS_OK) {
         ranges_help(helping, &own);
