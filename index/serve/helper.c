@@ -5,7 +5,7 @@
 /* As the query's own thread has: who writes comes first. */
 enum { NICE = 3 };
 /* To begin, and to put together what comes of it, takes a fraction of a millisecond. */
-enum { ROWS_LEAST = 30000, US_LEAST = 2000, LATE_MOST = 25 };
+enum { ROWS_LEAST = 100000, US_LEAST = 8000, LATE_MOST = 25 };
 
 static bool
 is_free(void *context)

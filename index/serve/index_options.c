@@ -26,7 +26,8 @@ const struct opt index_options[] = {
      "No batch is written when less disk than this is free."},
     {"index.query_threads", OPT_INTEGER, "2", 1, 1024, NULL,
      "The number of queries that run at a time in a partition. Further ones take turns with them "
-     "of some milliseconds: those that have run least come first, and each client has its part."},
+     "of some milliseconds: those that have run least come first, and each client has its part. A "
+     "turn that nobody waits for helps with a long query."},
     {"index.query_timeout", OPT_DURATION, "60s", 0, 0, NULL,
      "The longest time a query may run; 0 for no limit."},
     {"index.query_memory", OPT_SIZE, "512M", 1 << 18, 1e12, NULL,

@@ -289,7 +289,7 @@ reads_few(const struct planner *planner, const struct algebra *node, const struc
     const struct expression *key = node->order_count ? node->order[0].expression : NULL;
     struct oid_span span;
     return key && key->kind == EXPRESSION_VARIABLE && scan_can_narrow(scan, key->number) &&
-           source->span(cuts->values[cuts->count / 2], &span);
+           source->span(cuts->values[cuts->count - 1], &span);
 }
 
 enum status
