@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
 
@@ -130,6 +131,46 @@ long_ones_are_not_forgotten(void **state)
     const char *got = order_of(waiters, THREADS);
     assert_non_null(strchr(got, 'L'));
     assert_true(strchr(got, 'L') < got + THREADS - 1);
+}
+
+/* ---- lending ---- */
+
+static void *
+take_and_give(void *turn)
+{
+    turn_take(turn);
+    turn_give(turn);
+    return NULL;
+}
+
+/* A turn is lent while it is spare, and who waits has it as soon as it is back. */
+static void
+spare_turn_is_lent(void **state)
+{
+    (void)state;
+    struct turns *turns = turns_new(2, 0);
+    struct turn own, other;
+    pthread_t thread;
+    turn_open(&own, turns, 1, &never);
+    turn_open(&other, turns, 2, &never);
+    assert_false(turn_lend(&own)); /* who has no turn itself needs no help */
+    turn_take(&own);
+    assert_true(turn_may_lend(&own));
+    assert_true(turn_lend(&own));
+    assert_false(turn_may_lend(&own));
+    assert_false(turn_lend(&own));
+    assert_false(turn_is_wanted(&own));
+    assert_int_equal(pthread_create(&thread, NULL, take_and_give, &other), 0);
+    while (!turn_is_wanted(&own)) {
+        sched_yield();
+    }
+    turn_lent_back(&own, 5000);
+    pthread_join(thread, NULL);
+    assert_true(turn_may_lend(&own));
+    turn_give(&own);
+    turn_close(&other);
+    turn_close(&own);
+    turns_free(turns);
 }
 
 /* ---- stepping back ---- */
@@ -288,13 +329,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_ones_come_first),
-        cmocka_unit_test(clients_share),
-        cmocka_unit_test(long_ones_are_not_forgotten),
-        cmocka_unit_test(who_runs_long_steps_back),
-        cmocka_unit_test(short_ones_are_urgent),
-        cmocka_unit_test(who_is_cancelled_waits_no_more),
-        cmocka_unit_test(memory_is_shared),
+        cmocka_unit_test(short_ones_come_first),          cmocka_unit_test(clients_share),
+        cmocka_unit_test(long_ones_are_not_forgotten),    cmocka_unit_test(spare_turn_is_lent),
+        cmocka_unit_test(who_runs_long_steps_back),       cmocka_unit_test(short_ones_are_urgent),
+        cmocka_unit_test(who_is_cancelled_waits_no_more), cmocka_unit_test(memory_is_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
