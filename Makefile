@@ -50,7 +50,7 @@ compile        := -std=c17 -D_GNU_SOURCE -I. -Wall -Wextra -Wpedantic -Werror -W
 	-Wno-missing-field-initializers -Wstrict-prototypes -Wmissing-prototypes -Wvla -fstack-protector-strong $(package_cflags)
 link           := -Wl,--as-needed -Wl,-z,relro,-z,now
 
-tests_support_OBJECTS := tests/support/memory_source.o tests/support/nquads_writer.o tests/support/warc_scan.o
+tests_support_OBJECTS := tests/support/jsonld_text.o tests/support/media_type_text.o tests/support/memory_source.o tests/support/nquads_writer.o tests/support/warc_scan.o
 archives  := $(foreach f,$(FOLDERS),$(if $($(f)_OBJECTS),$(BUILD)/lib/$(f).a))
 support   := $(BUILD)/lib/tests_support.a
 programs  := $(PROGRAMS:%=$(BUILD)/bin/%)

@@ -2,12 +2,12 @@
 #include "config/access.h"
 #include "config/config.h"
 
-static const struct opt log_options[] = {{"log.level", OPT_CHOICE, "info", 0, 0,
-                                          "error|warning|info|debug",
-                                          "The least important events that are logged."},
-                                         {"log.format", OPT_CHOICE, "text", 0, 0, "text|json",
+static const struct opt log_options[] = {
+    {"log.level", OPT_CHOICE, "info", 0, 0, "error|warning|info|debug",
+     "The least important events that are logged."},
+    {"log.format", OPT_CHOICE, "text", 0, 0, "text|json",
      "The form of the log: text has key=value pairs, json has one object a line."},
-                                         {.name = NULL}};
+    {.name = NULL}};
 
 /* Tables live beside the code that reads them, above this folder. */
 extern const struct opt process_options[], scope_options[], traps_options[], urls_options[],

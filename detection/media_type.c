@@ -167,27 +167,3 @@ media_type_parameter(const struct media_type *type, const char *name)
     }
     return (struct slice){0};
 }
-
-void
-media_type_serialize(const struct media_type *type, struct buf *out)
-{
-    buf_append_slice(out, type->essence);
-    for (size_t i = 0; i < type->parameter_count; i++) {
-        const struct slice value = type->parameters[i].value;
-        buf_append_char(out, ';');
-        buf_append_slice(out, type->parameters[i].name);
-        buf_append_char(out, '=');
-        if (all_token(value)) {
-            buf_append_slice(out, value);
-            continue;
-        }
-        buf_append_char(out, '"');
-        for (size_t n = 0; n < value.length; n++) {
-            if (value.at[n] == '"' || value.at[n] == '\\') {
-                buf_append_char(out, '\\');
-            }
-            buf_append_char(out, value.at[n]);
-        }
-        buf_append_char(out, '"');
-    }
-}

@@ -23,7 +23,5 @@ struct media_type {
 /* False: not a media type. Slices point into memory, which is reset. */
 bool media_type_parse(struct slice input, struct buf *memory, struct media_type *type);
 struct slice media_type_parameter(const struct media_type *type, const char *name);
-/* Appends the standard's serialisation. */
-void media_type_serialize(const struct media_type *type, struct buf *out);
 
 #endif

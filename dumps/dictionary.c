@@ -13,6 +13,7 @@
 #include <xxhash.h>
 
 #include "base/memory.h"
+#include "base/varint.h"
 #include "dumps/closure.h"
 #include "rdf/core/writer.h"
 
@@ -147,16 +148,6 @@ number_of(struct dictionary *dictionary, struct slice text, bool predicate)
 
 /* ---- packing ---- */
 
-static char *
-put_number(char *at, uint64_t value)
-{
-    for (; value > 0x7f; value >>= 7) {
-        *at++ = (char)((value & 0x7f) | 0x80);
-    }
-    *at++ = (char)value;
-    return at;
-}
-
 /* Length of what many IRIs have in common with this one. Not up to "#": where a resource is called
  * "#it", that would be all of its document. */
 static size_t
@@ -176,7 +167,7 @@ pack_iri(struct dictionary *dictionary, struct slice iri, bool whole, struct buf
     if (start == NULL) {
         return false;
     }
-    at = put_number(at, number);
+    at = (char *)varint_put((uint8_t *)at, number);
     if (number == 0) {
         const uint32_t size = (uint32_t)iri.length + 2;
         memcpy(at, &size, sizeof size);
@@ -186,7 +177,7 @@ pack_iri(struct dictionary *dictionary, struct slice iri, bool whole, struct buf
         at += iri.length;
         *at++ = '>';
     } else if (!whole) {
-        at = put_number(at, iri.length - length);
+        at = (char *)varint_put((uint8_t *)at, iri.length - length);
         memcpy(at, iri.at + length, iri.length - length);
         at += iri.length - length;
     } else if (!atomic_load_explicit(&entry_at(dictionary, number)->predicate,

@@ -6,6 +6,7 @@
 #include <xxhash.h>
 
 #include "base/memory.h"
+#include "base/varint.h"
 #include "dumps/slicer_private.h"
 
 enum {
@@ -140,16 +141,6 @@ sliced_hash(struct slice bytes)
     return hash != 0 ? hash : 1;
 }
 
-static char *
-write_number(char *at, uint64_t value)
-{
-    for (; value > 0x7f; value >>= 7) {
-        *at++ = (char)((value & 0x7f) | 0x80);
-    }
-    *at++ = (char)value;
-    return at;
-}
-
 static enum status
 end_run(struct slicer_taker *taker, struct reason *why)
 {
@@ -184,7 +175,7 @@ write_head(struct slicer_taker *taker, enum document_place place, struct slice d
     buf_reset(&taker->head);
     if (place == DOCUMENT_WRITTEN) {
         memcpy(end, &condition, HASH_SIZE);
-        end = write_number(end + HASH_SIZE, document.length);
+        end = (char *)varint_put((uint8_t *)end + HASH_SIZE, document.length);
     }
     buf_append(&taker->head, name, (size_t)(end - name));
     if (place == DOCUMENT_WRITTEN) {

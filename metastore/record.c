@@ -241,6 +241,14 @@ meta_record_number(struct slice record, enum meta_field field, uint64_t *number)
     return true;
 }
 
+uint64_t
+meta_record_count(struct slice record, enum meta_field field)
+{
+    uint64_t number = 0;
+    (void)meta_record_number(record, field, &number);
+    return number;
+}
+
 bool
 meta_record_text(struct slice record, enum meta_field field, struct slice *text)
 {

@@ -210,6 +210,8 @@ struct meta_value {
 /* *at starts at 0. False at the end or at damage. */
 bool meta_record_next(struct slice record, size_t *at, struct meta_value *value);
 bool meta_record_number(struct slice record, enum meta_field field, uint64_t *number);
+/* Returns the number, or 0 when the record has none. */
+uint64_t meta_record_count(struct slice record, enum meta_field field);
 bool meta_record_text(struct slice record, enum meta_field field, struct slice *text);
 
 /* Two to META_KEY_MAXIMUM bytes that start with 'u', 'h' or 's'. */

@@ -38,31 +38,18 @@ prepare(struct transform *transform, struct reason *why)
     return STATUS_OK;
 }
 
-/* Those that come with the program, beside its registry. */
+/* Loads from the folder of the registry that comes with the program. */
 static enum status
-load_contexts(const struct registry *registry, struct reason *why)
-{
-    struct buf folder;
-    if (!registry_folder(registry)) {
-        return STATUS_OK;
-    }
-    buf_init(&folder, 4096);
-    buf_printf(&folder, "%s/contexts", registry_folder(registry));
-    const enum status status = contexts_load(folder.data, why);
-    buf_release(&folder);
-    return status;
-}
-
-static enum status
-load_grddl(const struct registry *registry, struct reason *why)
+load_beside(const struct registry *registry, const char *name,
+            enum status load(const char *path, struct reason *why), struct reason *why)
 {
     struct buf path;
     if (!registry_folder(registry)) {
         return STATUS_OK;
     }
     buf_init(&path, 4096);
-    buf_printf(&path, "%s/grddl-allowed", registry_folder(registry));
-    const enum status status = grddl_allow(path.data, why);
+    buf_printf(&path, "%s/%s", registry_folder(registry), name);
+    const enum status status = load(path.data, why);
     buf_release(&path);
     return status;
 }
@@ -74,8 +61,8 @@ transformer_new(struct transformer **transformer, struct registry *registry,
     xml_prepare();
     builtin_pdf_prepare();
     stylesheets_prepare();
-    TRY(load_contexts(registry, why));
-    TRY(load_grddl(registry, why));
+    TRY(load_beside(registry, "contexts", contexts_load, why));
+    TRY(load_beside(registry, "grddl-allowed", grddl_allow, why));
     for (size_t i = 0; i < registry_count(registry); i++) {
         struct transform *transform = registry_transform(registry, i);
         if (!transform->off) {

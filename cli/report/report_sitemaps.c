@@ -59,14 +59,6 @@ struct reporter {
     struct buf record;
 };
 
-static uint64_t
-number_of(struct slice record, enum meta_field field)
-{
-    uint64_t number = 0;
-    (void)meta_record_number(record, field, &number);
-    return number;
-}
-
 /* ---- which hosts ---- */
 
 static void
@@ -130,8 +122,8 @@ take_sighting(void *context, struct slice key, struct slice record)
         study_url(&reporter->study, fingerprint64(slice_of(key.at + 1, key.length - 1)));
     if (url != NULL) {
         uint64_t stated = 50;
-        url->sitemap_ms = number_of(record, META_SITEMAP_SEEN);
-        url->link_ms = number_of(record, META_LINK_SEEN);
+        url->sitemap_ms = meta_record_count(record, META_SITEMAP_SEEN);
+        url->link_ms = meta_record_count(record, META_LINK_SEEN);
         (void)meta_record_number(record, META_SITEMAP_PRIORITY, &stated);
         url->stated = (uint8_t)stated;
     }
@@ -162,10 +154,10 @@ add_totals(struct totals *totals, struct slice record)
     totals->sitemaps++;
     (void)meta_record_text(record, META_SITEMAP_KIND, &kind);
     if (!slice_is(kind, sitemap_kind_name(SITEMAP_INDEX))) {
-        totals->entries += number_of(record, META_SITEMAP_ENTRIES);
+        totals->entries += meta_record_count(record, META_SITEMAP_ENTRIES);
     }
-    totals->refused += number_of(record, META_SITEMAP_REFUSED);
-    totals->outside += number_of(record, META_SITEMAP_OUTSIDE);
+    totals->refused += meta_record_count(record, META_SITEMAP_REFUSED);
+    totals->outside += meta_record_count(record, META_SITEMAP_OUTSIDE);
     totals->truncated += meta_record_text(record, META_SITEMAP_TRUNCATED, &text) ? 1 : 0;
 }
 
@@ -179,7 +171,7 @@ take_document(void *context, struct slice key, struct slice record)
         add_totals(&reporter->totals, record);
         return true;
     }
-    if (slice_find(uri, '#') < uri.length || number_of(record, META_GENERATION) == 0 ||
+    if (slice_find(uri, '#') < uri.length || meta_record_count(record, META_GENERATION) == 0 ||
         !meta_record_text(record, META_STATE, &text)) {
         return true; /* without a state: a sitemap that the crawl guessed and that is not there */
     }
@@ -187,12 +179,12 @@ take_document(void *context, struct slice key, struct slice record)
     if (url == NULL) {
         return true;
     }
-    url->crawled = number_of(record, META_HTTP_STATUS) > 0;
-    url->indexed = slice_is(text, "indexed") && number_of(record, META_QUADS) > 0;
+    url->crawled = meta_record_count(record, META_HTTP_STATUS) > 0;
+    url->indexed = slice_is(text, "indexed") && meta_record_count(record, META_QUADS) > 0;
     url->sketched = url->indexed && meta_record_text(record, META_SKETCH, &text) &&
                     minhash_read(text, &url->minhash);
     if (url->link_ms == 0 && url->sitemap_ms == 0) {
-        url->link_ms = number_of(record, META_FETCHED); /* a seed */
+        url->link_ms = meta_record_count(record, META_FETCHED); /* a seed */
     }
     if (url->indexed) {
         keep_linked(reporter, uri);
@@ -329,7 +321,7 @@ keep_rank(void *context, struct slice key, struct slice record)
     struct study *study = &keeping->reporter->study;
     const uint32_t at =
         map_get(&study->by_fingerprint, fingerprint64(slice_of(key.at + 1, key.length - 1)));
-    if (at == (uint32_t)MAP_NONE || number_of(record, META_SITEMAP_SEEN) == 0) {
+    if (at == (uint32_t)MAP_NONE || meta_record_count(record, META_SITEMAP_SEEN) == 0) {
         return true;
     }
     struct meta_update update;
@@ -410,7 +402,7 @@ print_share(const char *name, double share, const char *more)
 static void
 print_pair(const char *name, struct slice record, enum meta_field held, enum meta_field broken)
 {
-    const uint64_t good = number_of(record, held), bad = number_of(record, broken);
+    const uint64_t good = meta_record_count(record, held), bad = meta_record_count(record, broken);
     if (good + bad > 0) {
         printf("  %-18s %" PRIu64 " held, %" PRIu64 " did not\n", name, good, bad);
     }
@@ -426,7 +418,7 @@ print_text(const struct reporter *reporter, const struct study_measures *measure
     printf("  %-18s %" PRIu64 ": %" PRIu64 " entries, %" PRIu64 " refused, %" PRIu64
            " outside, %" PRIu64 " sitemaps cut, %" PRIu64 " over the budget\n",
            "sitemaps", totals->sitemaps, totals->entries, totals->refused, totals->outside,
-           totals->truncated, number_of(host, META_SITEMAP_EXCESS));
+           totals->truncated, meta_record_count(host, META_SITEMAP_EXCESS));
     if (reporter->study.dropped_bits > 0) {
         printf("  %-18s one URL of %llu\n", "sample", 1ULL << reporter->study.dropped_bits);
     }
@@ -449,12 +441,12 @@ print_text(const struct reporter *reporter, const struct study_measures *measure
     print_pair("lastmod, changed", host, META_CLAIMS_HELD, META_CLAIMS_BROKEN);
     print_pair("lastmod, unchanged", host, META_UNCHANGED_HELD, META_UNCHANGED_BROKEN);
     print_pair("changefreq", host, META_FREQUENCY_HELD, META_FREQUENCY_BROKEN);
-    if (number_of(host, META_SITEMAP_SHARE) > 0) {
+    if (meta_record_count(host, META_SITEMAP_SHARE) > 0) {
         printf("  %-18s %" PRIu64 " of 256; useful %" PRIu64 " of %" PRIu64 " by sitemaps, %" PRIu64
                " of %" PRIu64 " by links\n",
-               "share of fetches", number_of(host, META_SITEMAP_SHARE),
-               number_of(host, META_SITEMAP_USEFUL), number_of(host, META_SITEMAP_SAMPLED),
-               number_of(host, META_LINK_USEFUL), number_of(host, META_LINK_SAMPLED));
+               "share of fetches", meta_record_count(host, META_SITEMAP_SHARE),
+               meta_record_count(host, META_SITEMAP_USEFUL), meta_record_count(host, META_SITEMAP_SAMPLED),
+               meta_record_count(host, META_LINK_USEFUL), meta_record_count(host, META_LINK_SAMPLED));
     }
 }
 
@@ -503,7 +495,7 @@ print_json(const struct reporter *reporter, const struct study_measures *measure
         printf(rows[i].value < 0 ? "\"%s\":null," : "\"%s\":%.6f,", rows[i].name, rows[i].value);
     }
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        printf("\"%s\":%" PRIu64 ",", numbers[i].name, number_of(host, numbers[i].field));
+        printf("\"%s\":%" PRIu64 ",", numbers[i].name, meta_record_count(host, numbers[i].field));
     }
     printf("\"seenDelta\":{\"sum\":%.3f,\"mean\":%.3f,\"median\":%.3f,\"sitemapsFirst\":%" PRIu64
            ",\"linksFirst\":%" PRIu64 "}}\n",

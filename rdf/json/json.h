@@ -122,7 +122,6 @@ void json_move(struct json *to, struct json *from);
 
 /* ---- writing ---- */
 
-enum status json_write(struct buf *buf, const struct json *node);
 /* RFC 8785, JSON Canonicalization Scheme. */
 enum status json_write_canonical(struct buf *buf, const struct json *node);
 

@@ -1,4 +1,4 @@
-/* JSON out: as it is, and in canonical form (RFC 8785). */
+/* Writes JSON in canonical form (RFC 8785). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,43 +10,6 @@
 
 static const char *const words[] = {
     [JSON_NULL] = "null", [JSON_FALSE] = "false", [JSON_TRUE] = "true"};
-
-static void
-write_quoted(struct buf *buf, struct slice text)
-{
-    buf_append_char(buf, '"');
-    buf_append_json(buf, text);
-    buf_append_char(buf, '"');
-}
-
-enum status
-json_write(struct buf *buf, const struct json *node)
-{
-    if (node->kind < JSON_NUMBER) {
-        return buf_append_string(buf, words[node->kind]);
-    }
-    if (node->kind == JSON_NUMBER) {
-        return buf_append_slice(buf, node->text);
-    }
-    if (node->kind == JSON_STRING) {
-        write_quoted(buf, node->text);
-        return buf->overflowed ? STATUS_LIMIT : STATUS_OK;
-    }
-    buf_append_char(buf, node->kind == JSON_ARRAY ? '[' : '{');
-    for (const struct json *child = node->first; child != NULL; child = child->next) {
-        if (node->kind == JSON_OBJECT) {
-            write_quoted(buf, child->key);
-            buf_append_char(buf, ':');
-        }
-        TRY(json_write(buf, child));
-        if (child->next != NULL) {
-            buf_append_char(buf, ',');
-        }
-    }
-    return buf_append_char(buf, node->kind == JSON_ARRAY ? ']' : '}');
-}
-
-/* ---- canonical ---- */
 
 static void
 write_canonical_string(struct buf *buf, struct slice text)

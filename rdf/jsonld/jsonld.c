@@ -83,11 +83,9 @@ unwrap(struct json *expanded)
     return expanded;
 }
 
-typedef enum status take_function(struct jsonld *jsonld, void *context, struct json *expanded);
-
 static enum status
 take_one(struct jsonld *jsonld, const struct jsonld_context *active, const struct json *item,
-         bool alone, take_function *take, void *context)
+         bool alone, jsonld_take_function *take, void *context)
 {
     struct json *expanded = NULL;
     const struct property none = {.top = true};
@@ -129,7 +127,7 @@ find_bare_graph(struct jsonld *jsonld, const struct json *tree,
 
 static enum status
 take_items(struct jsonld *jsonld, const struct jsonld_context *active, const struct json *array,
-           take_function *take, void *context)
+           jsonld_take_function *take, void *context)
 {
     for (const struct json *item = array->first; item != NULL; item = item->next) {
         TRY(take_one(jsonld, active, item, false, take, context));
@@ -138,7 +136,7 @@ take_items(struct jsonld *jsonld, const struct jsonld_context *active, const str
 }
 
 static enum status
-run(struct jsonld *jsonld, struct slice bytes, take_function *take, void *context)
+run(struct jsonld *jsonld, struct slice bytes, jsonld_take_function *take, void *context)
 {
     const struct jsonld_options *options = jsonld->options;
     struct json *tree;
@@ -161,6 +159,18 @@ run(struct jsonld *jsonld, struct slice bytes, take_function *take, void *contex
                          : take_one(jsonld, active, tree, !options->part, take, context);
 }
 
+enum status
+jsonld_take(struct slice bytes, const struct jsonld_options *options, const struct quad_sink *sink,
+            jsonld_take_function *take, void *context, struct reason *why)
+{
+    struct jsonld jsonld;
+    struct reason own;
+    jsonld_init(&jsonld, options, sink, why != NULL ? why : &own);
+    const enum status status = run(&jsonld, bytes, take, context);
+    jsonld_release(&jsonld);
+    return status;
+}
+
 static enum status
 take_quads(struct jsonld *jsonld, void *context, struct json *expanded)
 {
@@ -172,42 +182,7 @@ enum status
 jsonld_read(struct slice bytes, const struct jsonld_options *options, const struct quad_sink *sink,
             struct reason *why)
 {
-    struct jsonld jsonld;
-    struct reason own;
-    jsonld_init(&jsonld, options, sink, why != NULL ? why : &own);
-    const enum status status = run(&jsonld, bytes, take_quads, NULL);
-    jsonld_release(&jsonld);
-    return status;
-}
-
-static enum status
-take_text(struct jsonld *jsonld, void *context, struct json *expanded)
-{
-    struct buf *text = context;
-    (void)jsonld;
-    const bool many = expanded->kind == JSON_ARRAY;
-    for (const struct json *item = many ? expanded->first : expanded; item != NULL;
-         item = many ? item->next : NULL) {
-        buf_append_char(text, text->length == 0 ? '[' : ',');
-        TRY(json_write(text, item));
-    }
-    return STATUS_OK;
-}
-
-enum status
-jsonld_expand(struct slice bytes, const struct jsonld_options *options, struct buf *text,
-              struct reason *why)
-{
-    struct jsonld jsonld;
-    struct reason own;
-    buf_reset(text);
-    jsonld_init(&jsonld, options, NULL, why != NULL ? why : &own);
-    enum status status = run(&jsonld, bytes, take_text, text);
-    jsonld_release(&jsonld);
-    if (status == STATUS_OK) {
-        status = buf_append_string(text, text->length == 0 ? "[]" : "]");
-    }
-    return status;
+    return jsonld_take(bytes, options, sink, take_quads, NULL, why);
 }
 
 enum status

@@ -69,9 +69,6 @@ struct jsonld_options {
 /* Reads a document as rdf/core/parse.h says; may also return AGAIN. quad.line is always filled. */
 enum status jsonld_read(struct slice bytes, const struct jsonld_options *options,
                         const struct quad_sink *sink, struct reason *why);
-/* The expanded document as JSON text. */
-enum status jsonld_expand(struct slice bytes, const struct jsonld_options *options,
-                          struct buf *text, struct reason *why);
 /* Without loader. */
 parse_function jsonld_parse;
 

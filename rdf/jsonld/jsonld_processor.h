@@ -307,4 +307,13 @@ enum status jsonld_expand_map(struct jsonld *jsonld, const struct jsonld_context
 /* Quads of one expanded top-level value (object or array). */
 enum status jsonld_emit(struct jsonld *jsonld, const struct json *expanded);
 
+/* ---- jsonld.c ---- */
+
+/* Takes the nodes of the expanded document one after the other; a node lives until it is taken. */
+typedef enum status jsonld_take_function(struct jsonld *jsonld, void *context,
+                                         struct json *expanded);
+enum status jsonld_take(struct slice bytes, const struct jsonld_options *options,
+                        const struct quad_sink *sink, jsonld_take_function *take, void *context,
+                        struct reason *why);
+
 #endif

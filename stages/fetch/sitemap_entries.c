@@ -45,14 +45,6 @@ fail(struct listing *listing, const struct reason *why)
     done(task, NULL, why->text);
 }
 
-static uint64_t
-number_of(struct slice record, enum meta_field field)
-{
-    uint64_t number = 0;
-    (void)meta_record_number(record, field, &number);
-    return number;
-}
-
 /* ---- entries ---- */
 
 static bool
@@ -313,7 +305,7 @@ visits_read(void *context, enum status status, const struct slice *records, size
     }
     for (size_t i = 0; i < n; i++) {
         struct listed *listed = &listing->entries[listing->claims[listing->at + i]];
-        listed->claimed = number_of(records[i], META_VISITED) < sitemap_latest(listed->modified_ms);
+        listed->claimed = meta_record_count(records[i], META_VISITED) < sitemap_latest(listed->modified_ms);
     }
     listing->at += n;
     check_claims(listing);
@@ -344,7 +336,7 @@ check_claims(struct listing *listing)
 static bool
 claims_change(const struct listing *listing, const struct listed *listed, struct slice record)
 {
-    const uint64_t known_ms = number_of(record, META_SITEMAP_LASTMOD);
+    const uint64_t known_ms = meta_record_count(record, META_SITEMAP_LASTMOD);
     const uint64_t visited_ms = listing->task->visited_ms;
     if (listed->modified_ms == 0 || listed->is_new) {
         return false;
@@ -360,8 +352,8 @@ says_something_new(const struct listing *listing, const struct listed *listed, s
     (void)meta_record_text(record, META_SITEMAP_CHANGEFREQ, &frequency);
     (void)meta_record_text(record, META_SITEMAP_FACTS, &facts);
     (void)meta_record_text(record, META_SITEMAP, &sitemap);
-    return listed->is_new || listed->modified_ms > number_of(record, META_SITEMAP_LASTMOD) ||
-           listed->stated != number_of(record, META_SITEMAP_PRIORITY) ||
+    return listed->is_new || listed->modified_ms > meta_record_count(record, META_SITEMAP_LASTMOD) ||
+           listed->stated != meta_record_count(record, META_SITEMAP_PRIORITY) ||
            (listed->frequency.length > 0 && !slice_equal(listed->frequency, frequency)) ||
            (listed->facts.length > 0 && !slice_equal(listed->facts, facts)) ||
            !slice_equal(sitemap, listing->task->url);
@@ -409,7 +401,7 @@ decide(struct listing *listing, size_t at, struct slice record)
 {
     struct listed *listed = &listing->entries[at];
     struct fetch *fetch = listing->task->fetch;
-    listed->is_new = number_of(record, META_SITEMAP_SEEN) == 0;
+    listed->is_new = meta_record_count(record, META_SITEMAP_SEEN) == 0;
     if (listing->index && !has_room_for_file(listing, listed)) {
         listed->left_out = true;
         return;
@@ -476,17 +468,17 @@ take_submitter(struct listing *listing, struct slice host)
 {
     const struct fetch *fetch = listing->task->fetch;
     listing->submissions =
-        (struct submissions){.period_ms = number_of(host, META_SITEMAP_PERIOD),
-                             .submitted = number_of(host, META_SITEMAP_SUBMITTED),
-                             .excess = number_of(host, META_SITEMAP_EXCESS),
-                             .files = number_of(host, META_SITEMAP_FILES)};
-    listing->claims_held = number_of(host, META_CLAIMS_HELD);
-    listing->claims_broken = number_of(host, META_CLAIMS_BROKEN);
+        (struct submissions){.period_ms = meta_record_count(host, META_SITEMAP_PERIOD),
+                             .submitted = meta_record_count(host, META_SITEMAP_SUBMITTED),
+                             .excess = meta_record_count(host, META_SITEMAP_EXCESS),
+                             .files = meta_record_count(host, META_SITEMAP_FILES)};
+    listing->claims_held = meta_record_count(host, META_CLAIMS_HELD);
+    listing->claims_broken = meta_record_count(host, META_CLAIMS_BROKEN);
     listing->allowance =
         fetch->submission_budget == 0
             ? UINT64_MAX
-            : submission_allowance(fetch->submission_budget, number_of(host, META_SITEMAP_SAMPLED),
-                                   number_of(host, META_SITEMAP_USEFUL));
+            : submission_allowance(fetch->submission_budget, meta_record_count(host, META_SITEMAP_SAMPLED),
+                                   meta_record_count(host, META_SITEMAP_USEFUL));
 }
 
 static void

@@ -11,6 +11,7 @@
 #include "rdf/jsonld/jsonld_link.h"
 #include "rdf/nquads/nquads.h"
 #include "tests/conformance/row.h"
+#include "tests/support/jsonld_text.h"
 #include "transforms/embedded/jsonld_builtin.h"
 #include "transforms/html/html.h"
 

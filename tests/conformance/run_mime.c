@@ -8,6 +8,7 @@
 #include "detection/media_type.h"
 #include "stages/parsing/document_worker.h"
 #include "tests/conformance/row.h"
+#include "tests/support/media_type_text.h"
 #include "transforms/common/encoding.h"
 
 enum { FILE_MAXIMUM = 64 << 20 };

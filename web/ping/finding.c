@@ -18,14 +18,6 @@ finding_release(struct finding *finding)
     buf_release(&finding->document);
 }
 
-static uint64_t
-number_of(struct slice record, enum meta_field field)
-{
-    uint64_t number = 0;
-    (void)meta_record_number(record, field, &number);
-    return number;
-}
-
 static struct slice
 text_of(struct slice record, enum meta_field field)
 {
@@ -56,7 +48,7 @@ static void
 judge_indexed(struct finding *finding, struct slice record)
 {
     const bool changed =
-        number_of(record, META_QUADS_ADDED) + number_of(record, META_QUADS_REMOVED) > 0;
+        meta_record_count(record, META_QUADS_ADDED) + meta_record_count(record, META_QUADS_REMOVED) > 0;
     finding->state = FINDING_INDEXED;
     finding->final = true;
     copy(finding->outcome, sizeof finding->outcome,
@@ -67,8 +59,8 @@ judge_indexed(struct finding *finding, struct slice record)
 static bool
 is_under_way(struct slice record)
 {
-    const uint64_t content = number_of(record, META_CONTENT);
-    return content > 0 && content >= number_of(record, META_STATED) &&
+    const uint64_t content = meta_record_count(record, META_CONTENT);
+    return content > 0 && content >= meta_record_count(record, META_STATED) &&
            slice_is(text_of(record, META_STATE), "fetched");
 }
 
@@ -76,14 +68,14 @@ static void
 judge_record(struct finding *finding, struct slice record)
 {
     const struct slice state = text_of(record, META_STATE);
-    const bool unmodified = number_of(record, META_HTTP_STATUS) == 304;
+    const bool unmodified = meta_record_count(record, META_HTTP_STATUS) == 304;
     finding->state = FINDING_FETCHED;
     copy(finding->reason, sizeof finding->reason, text_of(record, META_REASON));
     if (is_under_way(record)) {
         return;
     }
     if (unmodified && (slice_is(state, "fetched") || slice_is(state, "indexed"))) {
-        finding->state = number_of(record, META_INDEXED) > 0 ? FINDING_INDEXED : FINDING_ENDED;
+        finding->state = meta_record_count(record, META_INDEXED) > 0 ? FINDING_INDEXED : FINDING_ENDED;
         finding->final = true;
         copy(finding->outcome, sizeof finding->outcome, SLICE("not_modified"));
     } else if (slice_is(state, "indexed")) {
@@ -110,8 +102,8 @@ judge_record(struct finding *finding, struct slice record)
 static bool
 finding_is_told(struct slice record, uint64_t since_ms)
 {
-    return number_of(record, META_FETCHED) >= since_ms ||
-           number_of(record, META_VISITED) >= since_ms;
+    return meta_record_count(record, META_FETCHED) >= since_ms ||
+           meta_record_count(record, META_VISITED) >= since_ms;
 }
 
 /* The last line of its attempts: what it waits for. */
@@ -129,13 +121,13 @@ last_attempt(struct slice record)
 void
 finding_judge(struct finding *finding, struct slice record, const struct finding_look *look)
 {
-    finding->fetched_ms = number_of(record, META_FETCHED);
-    finding->indexed_ms = number_of(record, META_INDEXED);
-    finding->status = number_of(record, META_HTTP_STATUS);
-    finding->quads = number_of(record, META_QUADS);
+    finding->fetched_ms = meta_record_count(record, META_FETCHED);
+    finding->indexed_ms = meta_record_count(record, META_INDEXED);
+    finding->status = meta_record_count(record, META_HTTP_STATUS);
+    finding->quads = meta_record_count(record, META_QUADS);
     copy(finding->type, sizeof finding->type, text_of(record, META_DETECTED_TYPE));
     const bool current = look == NULL || (record.length > 0 &&
-                                          number_of(record, META_GENERATION) >= look->generation);
+                                          meta_record_count(record, META_GENERATION) >= look->generation);
     const bool failed = current && slice_is(text_of(record, META_STATE), "failed");
     if (look != NULL && !look->known) {
         finding->state = FINDING_LOST;

@@ -39,14 +39,6 @@ fetch_read_recrawl(struct fetch *fetch, const struct opt_set *options)
 
 /* ---- what is known ---- */
 
-static uint64_t
-number_of(struct slice record, enum meta_field field)
-{
-    uint64_t number = 0;
-    (void)meta_record_number(record, field, &number);
-    return number;
-}
-
 static void
 set_estimate(struct document_visit *visit, const struct recrawl_estimate *estimate)
 {
@@ -72,7 +64,7 @@ count_claims(struct task *task, struct slice host, struct slice words, struct me
         const struct slice word = slice_take(&words, ',');
         for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
             if (slice_is(word, verdicts[i].word)) {
-                meta_set_number(update, verdicts[i].field, number_of(host, verdicts[i].field) + 1);
+                meta_set_number(update, verdicts[i].field, meta_record_count(host, verdicts[i].field) + 1);
             }
         }
     }
@@ -86,9 +78,9 @@ count_for_host(struct task *task, struct slice host, struct slice record)
     struct slice claim = {0};
     struct meta_update update;
     const double rate =
-        (double)number_of(record, META_RATE_CHANGES) / (double)number_of(record, META_RATE_SECONDS);
-    const uint64_t n = number_of(host, META_HOST_DOCUMENTS);
-    const double before = log((double)number_of(host, META_HOST_PERIOD) + 1);
+        (double)meta_record_count(record, META_RATE_CHANGES) / (double)meta_record_count(record, META_RATE_SECONDS);
+    const uint64_t n = meta_record_count(host, META_HOST_DOCUMENTS);
+    const double before = log((double)meta_record_count(host, META_HOST_PERIOD) + 1);
     const double period = n == 0 ? -log(rate) : before + (-log(rate) - before) / (double)(n + 1);
     meta_update_init(&update);
     meta_set_number(&update, META_HOST_PERIOD, (uint64_t)exp(fmin(period, 25)));
@@ -106,18 +98,18 @@ static void
 take_sighting(struct task *task, struct slice host, struct slice sighting)
 {
     struct document_visit *visit = &task->visit;
-    const uint64_t modified_ms = number_of(sighting, META_SITEMAP_LASTMOD);
+    const uint64_t modified_ms = meta_record_count(sighting, META_SITEMAP_LASTMOD);
     struct slice frequency = {0};
     (void)meta_record_text(sighting, META_SITEMAP_CHANGEFREQ, &frequency);
     visit->named_seconds = (uint64_t)recrawl_period_named(frequency);
     if (modified_ms > 0 && task->visited_ms > 0 && visit->visits > 0 &&
-        number_of(host, META_SITEMAP_READ) > task->visited_ms &&
+        meta_record_count(host, META_SITEMAP_READ) > task->visited_ms &&
         sitemap_latest(modified_ms) <= task->visited_ms) {
         visit->claimed = CLAIM_UNCHANGED;
         task->spared =
             (task->job->job.flags & JOB_RECRAWL) != 0 && task->job->job.due_ms > 0 &&
-            recrawl_spares(number_of(host, META_UNCHANGED_HELD),
-                           number_of(host, META_UNCHANGED_BROKEN),
+            recrawl_spares(meta_record_count(host, META_UNCHANGED_HELD),
+                           meta_record_count(host, META_UNCHANGED_BROKEN),
                            fingerprint64(task->job->job.uri) + task->job->job.generation);
     }
 }
@@ -140,19 +132,19 @@ task_take_visit(struct task *task, struct slice host, struct slice record, struc
 {
     struct document_visit *visit = &task->visit;
     const uint64_t now_ms = clock_wall_ms();
-    const uint64_t visited_ms = number_of(record, META_VISITED);
+    const uint64_t visited_ms = meta_record_count(record, META_VISITED);
     struct slice text = {0};
     task->frequency_trust =
-        recrawl_trust(number_of(host, META_FREQUENCY_HELD), number_of(host, META_FREQUENCY_BROKEN));
-    task->host_period = (double)number_of(host, META_HOST_PERIOD);
+        recrawl_trust(meta_record_count(host, META_FREQUENCY_HELD), meta_record_count(host, META_FREQUENCY_BROKEN));
+    task->host_period = (double)meta_record_count(host, META_HOST_PERIOD);
     if (record.length == 0) {
         return;
     }
-    if (number_of(record, META_INDEXED) > 0 || number_of(record, META_DUE) > 0) {
+    if (meta_record_count(record, META_INDEXED) > 0 || meta_record_count(record, META_DUE) > 0) {
         task->unverified = false; /* it has its place in the crawl, whoever speaks of it */
     }
     task->content_stands = meta_record_text(record, META_STATE, &text) && is_of_content(text);
-    task->gone_since_ms = number_of(record, META_GONE_SINCE);
+    task->gone_since_ms = meta_record_count(record, META_GONE_SINCE);
     task->visited_ms = visited_ms;
     if (meta_record_text(record, META_PAYLOAD_DIGEST, &text)) {
         task->digest = arena_copy(&task->job->arena, text);
@@ -160,17 +152,17 @@ task_take_visit(struct task *task, struct slice host, struct slice record, struc
     if (meta_record_text(record, META_REDIRECT_TO, &text)) {
         task->redirect = arena_copy(&task->job->arena, text);
     }
-    visit->failures = number_of(record, META_FAILURES);
-    visit->visits = number_of(record, META_VISITS);
-    visit->changed = number_of(record, META_VISITS_CHANGED);
+    visit->failures = meta_record_count(record, META_FAILURES);
+    visit->visits = meta_record_count(record, META_VISITS);
+    visit->changed = meta_record_count(record, META_VISITS_CHANGED);
     visit->elapsed_ms = visited_ms > 0 && now_ms > visited_ms ? now_ms - visited_ms : 0;
-    visit->changes_milli = number_of(record, META_RATE_CHANGES);
-    visit->seconds_milli = number_of(record, META_RATE_SECONDS);
+    visit->changes_milli = meta_record_count(record, META_RATE_CHANGES);
+    visit->seconds_milli = meta_record_count(record, META_RATE_SECONDS);
     /* A process that begins takes its threshold from the documents. */
-    if (!task->fetch->threshold_known && number_of(record, META_WORTH_MS) > 0) {
+    if (!task->fetch->threshold_known && meta_record_count(record, META_WORTH_MS) > 0) {
         task->fetch->threshold_known = true;
         task->fetch->budget.threshold = fmax(task->fetch->budget.threshold_least,
-                                             (double)number_of(record, META_WORTH_MS) / 1000);
+                                             (double)meta_record_count(record, META_WORTH_MS) / 1000);
     }
     if (visit->visits > 1 && visit->seconds_milli > 0 && visit->changes_milli > 0) {
         count_for_host(task, host, record);
@@ -181,7 +173,7 @@ task_take_visit(struct task *task, struct slice host, struct slice record, struc
 bool
 task_is_superseded(const struct task *task, struct slice record)
 {
-    return number_of(record, META_GENERATION) > task->job->job.generation;
+    return meta_record_count(record, META_GENERATION) > task->job->job.generation;
 }
 
 /* max-age in seconds; 0: not said. */

@@ -3,6 +3,7 @@
 
 #include "detection/detect.h"
 #include "detection/media_type.h"
+#include "tests/support/media_type_text.h"
 #include "transforms/common/encoding.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -3,6 +3,7 @@
 #include "rdf/json/json.h"
 #include "rdf/jsonld/jsonld.h"
 #include "tests/fuzz/rdf/rdf_fuzz.h"
+#include "tests/support/jsonld_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

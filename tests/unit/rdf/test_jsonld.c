@@ -13,6 +13,7 @@
 #include "rdf/json/json.h"
 #include "rdf/jsonld/jsonld.h"
 #include "rdf/jsonld/jsonld_link.h"
+#include "tests/support/jsonld_text.h"
 
 enum { OUTPUT_MAXIMUM = 16 << 20 };
 
