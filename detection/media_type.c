@@ -1,5 +1,7 @@
 #include "detection/media_type.h"
 
+#include "base/ascii.h"
+
 #include <stdint.h>
 
 static bool
@@ -54,7 +56,7 @@ lower_copy(struct buf *memory, struct slice text)
     const size_t start = memory->length;
     for (size_t i = 0; i < text.length; i++) {
         const char c = text.at[i];
-        buf_append_char(memory, c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c);
+        buf_append_char(memory, ascii_lower(c));
     }
     return slice_of(memory->data + start, text.length);
 }

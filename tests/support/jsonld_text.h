@@ -3,8 +3,9 @@
 #define TESTS_SUPPORT_JSONLD_TEXT_H
 
 #include "base/buf.h"
-#include "rdf/json/json.h"
 #include "rdf/jsonld/jsonld.h"
+
+struct json; /* rdf/json/json.h, whose names are those of jansson, too */
 
 /* Appends the tree; LIMIT past the maximum of buf. */
 enum status json_write(struct buf *buf, const struct json *node);
