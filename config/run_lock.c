@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/system/file.h"
 #include "base/system/log.h"
 
 enum { PATH_MAXIMUM = 1 << 16, TRIES = 20, PAUSE_US = 1000 };
@@ -83,9 +84,7 @@ run_lock_held(const char *directory, const char *name, pid_t *owner)
         }
         usleep(PAUSE_US); /* it has just been taken, or somebody else looks */
     }
-    if (lock >= 0) {
-        close(lock);
-    }
+    file_close(lock);
     return held;
 }
 
@@ -95,9 +94,7 @@ remove_if_lost(const char *path)
 {
     const int lock = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     const bool lost = lock >= 0 && !run_lock_try(lock, LOCK_SH) && errno == EIO;
-    if (lock >= 0) {
-        close(lock);
-    }
+    file_close(lock);
     if (lost) {
         log_warning("lock_lost", "file=%s", path);
     }

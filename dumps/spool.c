@@ -68,9 +68,7 @@ spool_forget(struct spool *spool, unsigned number)
             free(part->blocks[i].memory);
         }
     }
-    if (part->descriptor >= 0) {
-        close(part->descriptor);
-    }
+    file_close(part->descriptor);
     atomic_fetch_sub(&spool->room->disk_used, part->written);
     free(part->blocks);
     part->blocks = NULL;

@@ -29,6 +29,7 @@
 #include "base/memory.h"
 #include "base/options/opt.h"
 #include "base/system/clock.h"
+#include "base/system/file.h"
 #include "examples/site.h"
 
 enum {
@@ -415,8 +416,6 @@ main(int argc, char **argv)
         fprintf(stderr, "%s: %s\n", program.name, why.text);
     }
     sites_close(web.sites);
-    if (web.log >= 0) {
-        (void)close(web.log);
-    }
+    file_close(web.log);
     return status_exit_code(status);
 }

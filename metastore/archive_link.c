@@ -10,6 +10,7 @@
 
 #include "base/codec.h"
 #include "base/memory.h"
+#include "base/system/file.h"
 #include "metastore/protocol.h"
 #include "warc/remote.h"
 
@@ -70,9 +71,7 @@ archive_answer(const char *folder, struct slice payload, struct buf *reply, stru
             status =
                 status_fail(why, STATUS_PROTOCOL, "metastore: the archive request is malformed");
         } else if (file < 0 || !slice_equal(name, opened)) {
-            if (file >= 0) {
-                (void)close(file);
-            }
+            file_close(file);
             opened = name;
             status = open_file(folder, name, &file, why);
         }
@@ -80,9 +79,7 @@ archive_answer(const char *folder, struct slice payload, struct buf *reply, stru
             status = read_range(file, offset, (size_t)length, reply, why);
         }
     } while (status == STATUS_OK && !codec_at_end(&in));
-    if (file >= 0) {
-        (void)close(file);
-    }
+    file_close(file);
     return status;
 }
 
@@ -146,8 +143,8 @@ goes_away(struct archive_link *link)
 
 /* *bytes gets exactly what the ranges say, ARCHIVE_PIECE at most. */
 static enum status
-ask(struct archive_link *link, const struct archive_range *ranges, size_t n, struct buf *bytes,
-    struct reason *why)
+request_ranges(struct archive_link *link, const struct archive_range *ranges, size_t n,
+               struct buf *bytes, struct reason *why)
 {
     uint64_t wanted = 0;
     buf_reset(&link->request);
@@ -187,7 +184,7 @@ archive_link_read_ranges(struct archive_link *link, const struct archive_range *
                          struct buf *bytes, struct reason *why)
 {
     TRY(is_there(link, why));
-    return ask(link, ranges, n, bytes, why);
+    return request_ranges(link, ranges, n, bytes, why);
 }
 
 enum status
@@ -209,7 +206,7 @@ archive_link_read(struct archive_link *link, const struct archive_range *range, 
         const struct archive_range piece = {.file = range->file,
                                             .offset = range->offset + member->length,
                                             .length = left < ARCHIVE_PIECE ? left : ARCHIVE_PIECE};
-        TRY(ask(link, &piece, 1, &link->piece, why));
+        TRY(request_ranges(link, &piece, 1, &link->piece, why));
         TRY(buf_append_slice(member, buf_slice(&link->piece)));
     }
     return STATUS_OK;

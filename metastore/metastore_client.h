@@ -26,7 +26,7 @@ metastore_client_options_copy(const struct metastore_client_options *options);
 enum status metastore_client_open(struct metastore_client **client,
                                   const struct metastore_client_options *options,
                                   struct reason *why);
-void metastore_client_close(struct metastore_client *client);
+void metastore_client_close(struct metastore_client *client); /* NULL is allowed */
 /* Descriptors for poll: up to `most` are written, the number returned. */
 size_t metastore_descriptors(struct metastore_client *client, int *descriptors, size_t most);
 void metastore_process(struct metastore_client *client);

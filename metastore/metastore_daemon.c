@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/system/file.h"
 #include "base/system/log.h"
 #include "metastore/metastore_service.h"
 #include "queue/cluster/daemon_main.h"
@@ -81,8 +82,6 @@ meta_daemon_run(const struct meta_daemon_options *options, struct reason *why)
         rpc_server_close(daemon.server);
     }
     meta_store_close(daemon.store);
-    if (daemon.signals >= 0) {
-        (void)close(daemon.signals);
-    }
+    file_close(daemon.signals);
     return status;
 }

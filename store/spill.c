@@ -26,9 +26,7 @@ spill_init(struct spill *spill, struct memory_account *account, const char *fold
 void
 spill_release(struct spill *spill)
 {
-    if (spill->descriptor >= 0) {
-        close(spill->descriptor);
-    }
+    file_close(spill->descriptor);
 }
 
 bool

@@ -427,9 +427,7 @@ warc_writer_close(struct warc_writer *writer, struct reason *why)
         return STATUS_OK;
     }
     const enum status status = close_file(writer, why);
-    if (writer->descriptor >= 0) {
-        close(writer->descriptor);
-    }
+    file_close(writer->descriptor);
     close(writer->directory_descriptor);
     compressor_close(writer->compressor);
     buf_release(&writer->header);
@@ -660,9 +658,7 @@ warc_copy_record(struct warc_writer *writer, struct slice file, uint64_t offset,
     snprintf(text, sizeof text, "%.*s", SLICE_PRINT(id));
     const int from = openat(writer->directory_descriptor, name, O_RDONLY | O_CLOEXEC);
     const ssize_t n = from >= 0 ? pread(from, room, length, (off_t)offset) : -1;
-    if (from >= 0) {
-        close(from);
-    }
+    file_close(from);
     if (n != (ssize_t)length || !may_be_member(room, length)) {
         return status_fail(why, STATUS_CORRUPT, "no record in %s at %llu", name,
                            (unsigned long long)offset);

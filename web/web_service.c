@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "base/system/clock.h"
+#include "base/system/file.h"
 #include "base/system/log.h"
 #include "config/run_lock.h"
 #include "stages/skeleton/services.h"
@@ -59,9 +60,7 @@ web_service_close(struct web_service *service)
     for (size_t i = 0; i < service->idle_count; i++) {
         index_client_close(service->idle[i]);
     }
-    if (service->archive >= 0) {
-        (void)close(service->archive);
-    }
+    file_close(service->archive);
     cluster_services_release(&service->metastores);
     cluster_services_release(&service->queues);
     cluster_services_release(&service->indexes);
@@ -104,9 +103,7 @@ is_deserted(const char *endpoint)
     const char *path = endpoint + sizeof scheme - 1;
     const int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (probe < 0 || strlen(path) >= sizeof address.sun_path) {
-        if (probe >= 0) {
-            (void)close(probe);
-        }
+        file_close(probe);
         return false;
     }
     strcpy(address.sun_path, path);
@@ -203,9 +200,7 @@ web_index_give(struct web_service *service, struct index_client *client, bool he
         client = NULL;
     }
     (void)pthread_mutex_unlock(&service->lock);
-    if (client != NULL) {
-        index_client_close(client);
-    }
+    index_client_close(client);
 }
 
 void

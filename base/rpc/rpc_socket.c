@@ -10,6 +10,7 @@
 
 #include "base/codec.h"
 #include "base/system/clock.h"
+#include "base/system/file.h"
 
 enum {
     RECONNECT_MS = 50,
@@ -200,12 +201,8 @@ rpc_socket_close(struct rpc_socket *socket)
     } else if (socket->context != NULL) {
         context_end(socket->context);
     }
-    if (socket->poll_descriptor >= 0) {
-        (void)close(socket->poll_descriptor);
-    }
-    if (socket->event_descriptor >= 0) {
-        (void)close(socket->event_descriptor);
-    }
+    file_close(socket->poll_descriptor);
+    file_close(socket->event_descriptor);
     *socket = (struct rpc_socket){.poll_descriptor = -1, .event_descriptor = -1};
 }
 

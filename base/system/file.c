@@ -134,9 +134,7 @@ file_sync_folder(const char *folder, struct reason *why)
     const bool synced = descriptor >= 0 && fsync(descriptor) == 0;
     const enum status status =
         synced ? STATUS_OK : status_fail_errno(why, "cannot sync the folder %s", folder);
-    if (descriptor >= 0) {
-        close(descriptor);
-    }
+    file_close(descriptor);
     return status;
 }
 
@@ -148,9 +146,7 @@ sync_parent(const char *path)
     const int folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const int result = folder >= 0 ? fsync(folder) : -1;
     const int error = errno;
-    if (folder >= 0) {
-        close(folder);
-    }
+    file_close(folder);
     free(copy);
     errno = error;
     return result;
@@ -181,11 +177,17 @@ file_rename(const char *from, const char *to)
     const int renamed = open(from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     const int result = renamed >= 0 && fsync(renamed) == 0 ? rename(from, to) : -1;
     const int error = errno;
-    if (renamed >= 0) {
-        close(renamed);
-    }
+    file_close(renamed);
     errno = error;
     return result == 0 ? sync_parent(to) : -1;
+}
+
+void
+file_close(int descriptor)
+{
+    if (descriptor >= 0) {
+        (void)close(descriptor);
+    }
 }
 
 bool

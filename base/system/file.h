@@ -45,6 +45,8 @@ enum status file_make(const char *path, struct slice bytes, mode_t mode, bool *m
 /* Renames a file or folder as rename(2) does. What it holds is synced before and the new name is
  * there for good: a name must not outlast a power failure that the bytes do not. */
 int file_rename(const char *from, const char *to);
+/* Closes a descriptor, unless it is -1, for files of which nothing can be lost by closing. */
+void file_close(int descriptor);
 /* Closes a stream that was written: a file's bytes, and its name, are there for good. Pipes and
  * terminals, which cannot be synced, are closed only. False and errno when something is not
  * written.

@@ -384,7 +384,7 @@ domain_to_ascii(struct slice domain, struct buf *out, struct reason *why)
     if (is_ascii(domain)) {
         for (size_t i = 0; i < domain.length; i++) {
             const char c = domain.at[i];
-            buf_append_char(out, c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c);
+            buf_append_char(out, ascii_lower(c));
         }
         return STATUS_OK;
     }

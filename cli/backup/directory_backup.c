@@ -185,9 +185,7 @@ copy_file(const char *from, const char *to, const struct stat *info, bool may_be
         status = full ? STATUS_FULL : status;
     }
     (void)close(in);
-    if (out >= 0) {
-        (void)close(out);
-    }
+    file_close(out);
     return status;
 }
 
@@ -312,9 +310,7 @@ list_file(struct walk *walk, const char *name, const struct stat *info, struct r
     if (status == STATUS_OK && (file < 0 || n != 0 || fsync(file) != 0)) {
         status = status_fail_errno(why, "cannot read and sync %s", path);
     }
-    if (file >= 0) {
-        (void)close(file);
-    }
+    file_close(file);
     free(bytes);
     sha256_digest(&sha, sizeof sum, sum);
     digest_hex(sum, sizeof sum, digest);

@@ -250,7 +250,7 @@ name_file(const struct helper *helper, char name[NAME_SIZE])
 }
 
 static void
-tell(const struct helper *helper)
+write_session(const struct helper *helper)
 {
     char name[NAME_SIZE];
     struct buf text;
@@ -292,7 +292,7 @@ loop(struct helper *helper)
             }
             whole = machine_signals_pause(helper->signals, next, &helper->stopping);
         }
-        tell(helper);
+        write_session(helper);
     }
 }
 
@@ -338,9 +338,7 @@ helper_run(const struct helper_run_settings *settings, struct reason *why)
         name_file(&helper, name);
         (void)helper.files.remove(helper.files.context, name, why);
     }
-    if (helper.lock >= 0) {
-        (void)close(helper.lock);
-    }
+    file_close(helper.lock);
     root_files_close(&helper.files);
     root_settings_close(&helper.root);
     free(helper.shares);

@@ -35,7 +35,7 @@ struct forgetting {
 };
 
 static void
-rest(void)
+pause_briefly(void)
 {
     const struct timespec pause = {0, LOOK_MS * 1000000L};
     (void)nanosleep(&pause, NULL);
@@ -136,7 +136,7 @@ await_end(struct forgetting *forgetting, struct reason *why)
 {
     char session[SESSION_NAME_SIZE], before[SESSION_NAME_SIZE] = "";
     uint64_t beat, last = 0, changed_ms = 0;
-    for (;; rest()) {
+    for (;; pause_briefly()) {
         const uint64_t now = share_clock_ms(NULL);
         TRY(read_owner(forgetting, session, why));
         if (session[0] == '\0') {
@@ -245,7 +245,7 @@ tell_all(struct forgetting *forgetting, const struct cli *cli, struct reason *wh
             }
         }
         if (left > 0) {
-            rest();
+            pause_briefly();
         }
     }
     cluster_services_release(&services);
@@ -293,9 +293,7 @@ forget(struct forgetting *forgetting, bool force, struct reason *why)
     if (status == STATUS_OK) {
         status = give_up(forgetting, force, why);
     }
-    if (turn >= 0) {
-        close(turn);
-    }
+    file_close(turn);
     TRY(status);
     status = cli_open_reading(&cli, &common, why);
     if (status == STATUS_OK) {

@@ -349,9 +349,7 @@ command_changes(int argc, char **argv)
         (void)signal(SIGTERM, stop);
         status = print_changes(index, &follower, since, &graphs, follow, &why);
     }
-    if (index != NULL) {
-        index_client_close(index);
-    }
+    index_client_close(index);
     cli_close(&cli);
     return cli_end(&program, status, &why);
 }

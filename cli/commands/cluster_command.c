@@ -123,9 +123,7 @@ forget(struct asked *asked, const char *name, struct reason *why)
         printf("%" PRIu64 " jobs that waited for %s go elsewhere now, %" PRIu64 " were dropped\n",
                moved, name, dropped);
     }
-    if (queue != NULL) {
-        queue_client_close(queue);
-    }
+    queue_client_close(queue);
     cli_close(&cli);
     return status;
 }

@@ -329,9 +329,7 @@ ask_summary(struct crawl *crawl, const struct seeds *seeds, struct seed_outcomes
     }
     *told = cli_index(&crawl->cli, &index, why) == STATUS_OK &&
             index_stats_get(index, stats, why) == STATUS_OK;
-    if (index != NULL) {
-        index_client_close(index);
-    }
+    index_client_close(index);
     return status;
 }
 
@@ -561,9 +559,7 @@ crawl_all(const struct program *program, struct crawl *crawl, struct seeds *seed
     }
     fflush(stdout);
     stop_child(crawl);
-    if (crawl->queue != NULL) {
-        queue_client_close(crawl->queue);
-    }
+    queue_client_close(crawl->queue);
     progress_close(&crawl->progress);
     cli_close(&crawl->cli);
     return cli_end(program, status, &why);

@@ -121,9 +121,7 @@ tell_all(struct cli *cli, const char *host, struct reason *why)
                                         : 0),
                (unsigned long long)(telling.documents / telling.requests));
     }
-    if (telling.metastore != NULL) {
-        metastore_client_close(telling.metastore);
-    }
+    metastore_client_close(telling.metastore);
     buf_release(&telling.last);
     buf_release(&after);
     buf_release(&prefix);

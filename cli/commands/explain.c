@@ -377,9 +377,7 @@ explain(struct explaining *explaining, const struct cli_common *common, const ch
     }
     offline_transform_close(explaining->hand);
     metastore_client_close(explaining->metastore);
-    if (index != NULL) {
-        index_client_close(index);
-    }
+    index_client_close(index);
     cli_close(cli);
     free(explaining->statements);
     term_set_release(&explaining->documents);

@@ -148,9 +148,7 @@ command_identity(int argc, char **argv)
         status = answer(&cli, &index, &common, &wishes, operands, n, &why);
     }
     const int code = cli_answered(&program, index, status, &why);
-    if (index != NULL) {
-        index_client_close(index);
-    }
+    index_client_close(index);
     cli_close(&cli);
     return code;
 }

@@ -49,9 +49,7 @@ open_own(struct cli *cli, const struct cli_common *common, bool reads, struct in
 static void
 close_own(struct cli *cli, struct index_client *index)
 {
-    if (index != NULL) {
-        index_client_close(index);
-    }
+    index_client_close(index);
     cli_close(cli);
 }
 

@@ -31,9 +31,7 @@ open_index(struct cli *cli, const struct cli_common *common, const char *needed,
 static void
 close_index(struct cli *cli, struct index_client *index)
 {
-    if (index != NULL) {
-        index_client_close(index);
-    }
+    index_client_close(index);
     cli_close(cli);
 }
 

@@ -343,9 +343,7 @@ static void
 release(struct replay *replay)
 {
     offline_transform_close(replay->hand);
-    if (replay->queue != NULL) {
-        queue_client_close(replay->queue);
-    }
+    queue_client_close(replay->queue);
     content_close(replay->content);
     registry_free(replay->registry);
     buf_release(&replay->links);

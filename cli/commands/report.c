@@ -239,9 +239,7 @@ set_options(struct report *report, const struct report_options *options, struct 
 static void
 release(struct report *report)
 {
-    if (report->metastore != NULL) {
-        metastore_client_close(report->metastore);
-    }
+    metastore_client_close(report->metastore);
     for (size_t i = 0; i < report->prefix_count; i++) {
         free(report->prefixes[i]);
     }

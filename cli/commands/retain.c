@@ -21,6 +21,7 @@
 
 #include "base/memory.h"
 #include "base/system/clock.h"
+#include "base/system/file.h"
 #include "base/system/log.h"
 #include "cli/shared/cli.h"
 #include "config/access.h"
@@ -451,9 +452,7 @@ remove_chosen(struct retain *retain)
                      file->bytes, file->current);
         }
     }
-    if (folder >= 0) {
-        close(folder);
-    }
+    file_close(folder);
 }
 
 /* ---- a round ---- */

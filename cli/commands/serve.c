@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/system/file.h"
 #include "cli/shared/cli.h"
 #include "config/pass_settings.h"
 #include "config/run_lock.h"
@@ -106,12 +107,8 @@ stop_web(struct serving *serving)
         while (waitpid(serving->web, NULL, 0) < 0 && errno == EINTR) {
         }
     }
-    if (serving->ready >= 0) {
-        (void)close(serving->ready);
-    }
-    if (serving->lock >= 0) {
-        (void)close(serving->lock);
-    }
+    file_close(serving->ready);
+    file_close(serving->lock);
 }
 
 static enum status

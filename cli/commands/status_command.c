@@ -34,9 +34,7 @@ static void
 close_view(struct view *view)
 {
     progress_close(&view->progress);
-    if (view->index != NULL) {
-        index_client_close(view->index);
-    }
+    index_client_close(view->index);
     cli_close(&view->cli);
 }
 
@@ -245,9 +243,7 @@ show_counters(const struct program *program, const struct cli_common *common, en
     if (status == STATUS_OK) {
         status = cli_print_piece(stdout, buf_slice(&text), &why);
     }
-    if (index != NULL) {
-        index_client_close(index);
-    }
+    index_client_close(index);
     cli_close(&cli);
     buf_release(&text);
     return cli_end(program, status, &why);

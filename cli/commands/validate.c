@@ -222,12 +222,8 @@ command_validate(int argc, char **argv)
         validating.format = json ? "json" : validating.format;
         status = run(&validating, operand, &why);
     }
-    if (validating.index != NULL) {
-        index_client_close(validating.index);
-    }
-    if (validating.metastore != NULL) {
-        metastore_client_close(validating.metastore);
-    }
+    index_client_close(validating.index);
+    metastore_client_close(validating.metastore);
     cli_close(&validating.cli);
     return cli_end(&program, status, &why);
 }

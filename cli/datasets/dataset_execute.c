@@ -261,9 +261,7 @@ withdraw(const struct dataset_run *run, struct cli *cli, struct metastore_client
     for (size_t i = 0; status == STATUS_OK && i < run->execution.space_count; i++) {
         status = crawl_covered(again, run->execution.spaces[i].prefix, &pages, why);
     }
-    if (again->queue != NULL) {
-        queue_client_close(again->queue);
-    }
+    queue_client_close(again->queue);
     arena_release(&again->arena);
     free(again);
     return status;
@@ -536,9 +534,7 @@ dataset_execute(struct cli *cli, struct slice uri, const char *withdrawn, struct
         meta_record_text(buf_slice(&record), META_TRANSFORM_PROBLEMS, &run.problem);
         status = carry_out(&run, cli, metastore, uri, withdrawn, why);
     }
-    if (metastore != NULL) {
-        metastore_client_close(metastore);
-    }
+    metastore_client_close(metastore);
     buf_release(&record);
     arena_release(&run.arena);
     return status;

@@ -96,12 +96,8 @@ slice_store_close(struct slice_store *store)
     if (store == NULL) {
         return;
     }
-    if (store->queue != NULL) {
-        queue_client_close(store->queue);
-    }
-    if (store->metastore != NULL) {
-        metastore_client_close(store->metastore);
-    }
+    queue_client_close(store->queue);
+    metastore_client_close(store->metastore);
     (void)warc_writer_close(store->warc, NULL);
     for (unsigned i = 0; i < store->options.threads; i++) {
         graph_release(&store->graphs[i]);

@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/memory.h"
+#include "base/system/file.h"
 #include "cli/import/import_lines.h"
 #include "rdf/nquads/nquads.h"
 #include "rdf/rdfxml/rdfxml.h"
@@ -330,9 +331,7 @@ read_members(struct reading *reading, struct reason *why)
         open_plain(reading);
         status = read_member(reading, piece, why);
     }
-    if (reading->plain >= 0) {
-        close(reading->plain);
-    }
+    file_close(reading->plain);
     free(piece);
     if (status == STATUS_OK && reading->members == 0) {
         status = no_syntax(path, why);

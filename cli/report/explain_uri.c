@@ -592,9 +592,7 @@ explain_uri(const struct cli_common *common, const char *uri, bool json, struct 
         status = tell_all(&explained, why);
     }
     metastore_client_close(explained.metastore);
-    if (explained.queue != NULL) {
-        queue_client_close(explained.queue);
-    }
+    queue_client_close(explained.queue);
     cli_close(&explained.cli);
     buf_release(&explained.key);
     buf_release(&explained.job);

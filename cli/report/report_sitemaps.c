@@ -445,8 +445,10 @@ print_text(const struct reporter *reporter, const struct study_measures *measure
         printf("  %-18s %" PRIu64 " of 256; useful %" PRIu64 " of %" PRIu64 " by sitemaps, %" PRIu64
                " of %" PRIu64 " by links\n",
                "share of fetches", meta_record_count(host, META_SITEMAP_SHARE),
-               meta_record_count(host, META_SITEMAP_USEFUL), meta_record_count(host, META_SITEMAP_SAMPLED),
-               meta_record_count(host, META_LINK_USEFUL), meta_record_count(host, META_LINK_SAMPLED));
+               meta_record_count(host, META_SITEMAP_USEFUL),
+               meta_record_count(host, META_SITEMAP_SAMPLED),
+               meta_record_count(host, META_LINK_USEFUL),
+               meta_record_count(host, META_LINK_SAMPLED));
     }
 }
 
@@ -606,9 +608,7 @@ release(struct reporter *reporter)
 {
     url_rules_close(&reporter->url_rules);
     metastore_client_close(reporter->metastore);
-    if (reporter->index != NULL) {
-        index_client_close(reporter->index);
-    }
+    index_client_close(reporter->index);
     for (size_t i = 0; i < reporter->origin_count; i++) {
         free(reporter->origins[i]);
     }

@@ -377,9 +377,7 @@ crawl_outcome_of_seeds(struct cli *cli, const struct progress *progress, const s
     if (status == STATUS_OK) {
         status = follow_redirects(lookup, metastore, why);
     }
-    if (metastore != NULL) {
-        metastore_client_close(metastore);
-    }
+    metastore_client_close(metastore);
     for (size_t i = 0; i < lookup->redirected_count; i++) {
         free(lookup->redirected[i].target);
     }

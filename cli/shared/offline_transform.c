@@ -76,9 +76,7 @@ offline_transform_close(struct offline_transform *hand)
     fork_server_close(hand->fork_server);
     resources_close(hand->resources);
     content_close(hand->content);
-    if (hand->metastore != NULL) {
-        metastore_client_close(hand->metastore);
-    }
+    metastore_client_close(hand->metastore);
     for (size_t i = 0; i < hand->given_count; i++) {
         buf_release(&hand->given[i].bytes);
     }

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/system/file.h"
 
 enum { TRIES = 5, PAUSE_US = 300000, DEPTH = 16, PIECE = 64 << 20 };
 
@@ -115,12 +116,8 @@ copy_file(const char *from, const char *to, struct reason *why)
         status = errno == ENOSPC ? STATUS_FULL : STATUS_SYSTEM;
         (void)status_fail_errno(why, "cannot copy %s to %s", from, to);
     }
-    if (in >= 0) {
-        close(in);
-    }
-    if (out >= 0) {
-        close(out);
-    }
+    file_close(in);
+    file_close(out);
     return status;
 }
 

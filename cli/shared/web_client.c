@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/system/clock.h"
+#include "base/system/file.h"
 #include "base/url/url.h"
 #include "stages/fetch/http/fetch_http.h"
 #include "warc/warc.h"
@@ -114,9 +115,7 @@ web_client_close(struct web_client *client)
         free(client->hosts[i].origin);
         robots_free(client->hosts[i].robots);
     }
-    if (client->poll >= 0) {
-        close(client->poll);
-    }
+    file_close(client->poll);
     free(client);
 }
 
@@ -188,7 +187,7 @@ request_once(struct web_client *client, struct slice url, size_t size, enum mann
 /* ---- manners ---- */
 
 static void
-rest(struct known_host *host)
+wait_for_delay(struct known_host *host)
 {
     const uint64_t now = clock_monotonic_ms();
     if (host->rested_ms > now) {
@@ -197,7 +196,7 @@ rest(struct known_host *host)
 }
 
 static void
-rest_again(const struct web_client *client, struct known_host *host)
+begin_delay(const struct web_client *client, struct known_host *host)
 {
     uint64_t delay_ms = client->delay_ms;
     const int64_t asked_ms = host->robots != NULL ? robots_crawl_delay_ms(host->robots) : -1;
@@ -228,7 +227,7 @@ follow(struct web_client *client, struct slice url, size_t size, enum manners ma
             status = request_once(client, answer->url, size, manners, arena, answer, why);
         }
         if (host != NULL) {
-            rest_again(client, host);
+            begin_delay(client, host);
         }
         const struct slice location = warc_http_header(answer->header, "Location");
         if (status != STATUS_OK || answer->status < 300 || answer->status >= 400 ||
@@ -270,7 +269,7 @@ fetch_rules(struct web_client *client, struct known_host *host)
         host->closed = status != STATUS_LIMIT &&
                        (status != STATUS_OK || answer.status >= 500 || answer.status == 429);
     }
-    rest_again(client, host);
+    begin_delay(client, host);
     arena_release(&arena);
 }
 
@@ -309,7 +308,7 @@ enter(struct web_client *client, struct slice url, struct known_host **result, s
     if (host->robots != NULL && !robots_allows(host->robots, url_path_query(url))) {
         return status_fail(why, STATUS_DENIED, "%.*s: robots.txt forbids it", SLICE_PRINT(url));
     }
-    rest(host);
+    wait_for_delay(host);
     *result = host;
     return STATUS_OK;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/system/file.h"
 #include "base/system/log.h"
 
 static void
@@ -40,16 +41,12 @@ process_log_bound(const char *directory, const char *name, uint64_t most)
         const int out = open(old.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         while (out >= 0 && sendfile(out, in, NULL, 1 << 20) > 0) {
         }
-        if (out >= 0) {
-            close(out);
-        }
+        file_close(out);
         if (ftruncate(in, 0) != 0) {
             log_warning("log_kept", "file=%s reason=%s", path.data, strerror(errno));
         }
     }
-    if (in >= 0) {
-        close(in);
-    }
+    file_close(in);
     buf_release(&path);
     buf_release(&old);
 }

@@ -164,7 +164,7 @@ stop_all(struct supervisor *supervisor)
 
 /* While somebody has the directory at rest nothing runs; then all that was to run starts anew. */
 static void
-rest(struct supervisor *supervisor)
+stop_while_at_rest(struct supervisor *supervisor)
 {
     const int lock = run_lock_open(supervisor->directory, REST_LOCK);
     if (lock >= 0 && !directory_rest_over(lock) && errno == EWOULDBLOCK) {
@@ -175,9 +175,7 @@ rest(struct supervisor *supervisor)
         }
         log_info("goes_on", "stopping=%d", supervisor->stopping);
     }
-    if (lock >= 0) {
-        close(lock);
-    }
+    file_close(lock);
 }
 
 /* ---- the end of a helper ---- */
@@ -204,9 +202,7 @@ stop_unused(struct supervisor *supervisor, const char *part)
     if (users < 0 || run_lock_try(users, LOCK_EX)) {
         stop_chosen(supervisor, is_of_part, part);
     }
-    if (users >= 0) {
-        close(users);
-    }
+    file_close(users);
 }
 
 /* From here on its user may end without it, and nobody waits for what it says. */
@@ -263,7 +259,7 @@ supervisor_run(struct supervisor *supervisor, struct reason *why)
     }
     while (!supervisor->stopping) {
         if (!supervisor->helper) {
-            rest(supervisor);
+            stop_while_at_rest(supervisor);
         }
         scope_keeper_look(&supervisor->scope); /* before any process reads the scope */
         const int wait = start_due(supervisor);
@@ -429,12 +425,8 @@ supervisor_close(struct supervisor *supervisor)
     if (supervisor == NULL) {
         return;
     }
-    if (supervisor->signals >= 0) {
-        close(supervisor->signals);
-    }
-    if (supervisor->claim >= 0) {
-        close(supervisor->claim);
-    }
+    file_close(supervisor->signals);
+    file_close(supervisor->claim);
     if (supervisor->lock >= 0) {
         close(supervisor->lock); /* the lock goes with it */
     }

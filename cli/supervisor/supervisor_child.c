@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/options/nearest.h"
 #include "base/system/clock.h"
+#include "base/system/file.h"
 #include "base/system/log.h"
 #include "cli/supervisor/directory_rest.h"
 #include "cli/supervisor/process_log.h"
@@ -289,8 +290,6 @@ child_runs(const struct supervisor *supervisor, const struct child *child)
 {
     const int lock = child->pid > 0 ? open_lock(supervisor, child) : -1;
     const bool own = lock >= 0 && run_lock_signed(lock) == child->pid;
-    if (lock >= 0) {
-        close(lock);
-    }
+    file_close(lock);
     return own;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/system/file.h"
 #include "cli/supervisor/supervisor.h"
 #include "config/run_lock.h"
 
@@ -24,9 +25,7 @@ supervisor_was_stopped(const char *directory)
     const int lock = run_lock_open(directory, SUPERVISOR_LOCK);
     const bool stopped = lock >= 0 && pread(lock, text, sizeof text - 1, 0) > 0 &&
                          strcmp(text, SUPERVISOR_STOPPED) == 0;
-    if (lock >= 0) {
-        close(lock);
-    }
+    file_close(lock);
     return stopped;
 }
 

@@ -67,8 +67,9 @@ note_graph(const struct inspection *inspection, struct slice address, struct are
 }
 
 static enum status
-ask(struct web_client *client, const struct offline_settings *settings, struct slice address,
-    size_t number, struct arena *arena, struct negotiated_form *form, struct reason *why)
+request_form(struct web_client *client, const struct offline_settings *settings,
+             struct slice address, size_t number, struct arena *arena, struct negotiated_form *form,
+             struct reason *why)
 {
     struct inspection inspection;
     const char *place = arena_copy(arena, address).at; /* ended by NUL */
@@ -97,7 +98,7 @@ negotiate(struct web_client *client, const struct offline_settings *settings, st
           struct arena *arena, struct negotiated_form *forms, struct reason *why)
 {
     for (size_t i = 0; i < NEGOTIATED_FORMS; i++) {
-        TRY(ask(client, settings, address, i, arena, &forms[i], why));
+        TRY(request_form(client, settings, address, i, arena, &forms[i], why));
     }
     return STATUS_OK;
 }

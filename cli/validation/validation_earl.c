@@ -16,8 +16,8 @@ struct earl {
 };
 
 static enum status
-say(struct earl *earl, struct term subject, const char *predicate, struct term object,
-    struct reason *why)
+write_statement(struct earl *earl, struct term subject, const char *predicate, struct term object,
+                struct reason *why)
 {
     const struct query_sink *sink = result_writer_sink(earl->writer);
     const struct quad quad = {
@@ -38,19 +38,21 @@ say_result(struct earl *earl, const struct rule_verdict *verdict, struct slice s
     static const char *const outcomes[] = {[RULE_PASSED] = EARL "passed",
                                            [RULE_FAILED] = EARL "failed",
                                            [RULE_UNTOLD] = EARL "cantTell"};
-    TRY(say(earl, earl->result, RDF_TYPE, named(EARL "TestResult"), why));
-    TRY(say(earl, earl->result, EARL "outcome", named(outcomes[verdict->outcome]), why));
+    TRY(write_statement(earl, earl->result, RDF_TYPE, named(EARL "TestResult"), why));
+    TRY(write_statement(earl, earl->result, EARL "outcome", named(outcomes[verdict->outcome]),
+                        why));
     if (verdict->outcome == RULE_PASSED) {
         return STATUS_OK;
     }
-    TRY(say(earl, earl->result, TERMS "description", term_literal(verdict->text), why));
-    TRY(say(earl, earl->result, EARL "info", term_literal(slice_string(verdict->remedy)), why));
-    TRY(say(earl, earl->result, VALIDATE "severity",
-            term_literal(slice_string(report_severity_name(verdict->severity))), why));
+    TRY(write_statement(earl, earl->result, TERMS "description", term_literal(verdict->text), why));
+    TRY(write_statement(earl, earl->result, EARL "info",
+                        term_literal(slice_string(verdict->remedy)), why));
+    TRY(write_statement(earl, earl->result, VALIDATE "severity",
+                        term_literal(slice_string(report_severity_name(verdict->severity))), why));
     if (since.length > 0) {
         struct term time = term_literal(since);
         time.datatype = SLICE(XSD_NAMESPACE "dateTime");
-        TRY(say(earl, earl->result, VALIDATE "since", time, why));
+        TRY(write_statement(earl, earl->result, VALIDATE "since", time, why));
     }
     return STATUS_OK;
 }
@@ -63,12 +65,13 @@ say_assertion(struct earl *earl, const struct surveyed_term *term, size_t term_n
     const struct slice test = arena_printf(&earl->arena, VALIDATE "%s", term_rules[rule].name);
     earl->assertion = term_blank(arena_printf(&earl->arena, "a%zur%zu", term_number, rule));
     earl->result = term_blank(arena_printf(&earl->arena, "a%zur%zuresult", term_number, rule));
-    TRY(say(earl, earl->assertion, RDF_TYPE, named(EARL "Assertion"), why));
-    TRY(say(earl, earl->assertion, EARL "assertedBy", named(VALIDATE "quadrille"), why));
-    TRY(say(earl, earl->assertion, EARL "mode", named(EARL "automatic"), why));
-    TRY(say(earl, earl->assertion, EARL "subject", term_iri(term->facts.iri), why));
-    TRY(say(earl, earl->assertion, EARL "test", term_iri(test), why));
-    TRY(say(earl, earl->assertion, EARL "result", earl->result, why));
+    TRY(write_statement(earl, earl->assertion, RDF_TYPE, named(EARL "Assertion"), why));
+    TRY(write_statement(earl, earl->assertion, EARL "assertedBy", named(VALIDATE "quadrille"),
+                        why));
+    TRY(write_statement(earl, earl->assertion, EARL "mode", named(EARL "automatic"), why));
+    TRY(write_statement(earl, earl->assertion, EARL "subject", term_iri(term->facts.iri), why));
+    TRY(write_statement(earl, earl->assertion, EARL "test", term_iri(test), why));
+    TRY(write_statement(earl, earl->assertion, EARL "result", earl->result, why));
     return say_result(earl, verdict, validation_since(term, rule), why);
 }
 
@@ -76,15 +79,15 @@ say_assertion(struct earl *earl, const struct surveyed_term *term, size_t term_n
 static enum status
 say_rules(struct earl *earl, struct reason *why)
 {
-    TRY(say(earl, named(VALIDATE "quadrille"), RDF_TYPE, named(EARL "Software"), why));
-    TRY(say(earl, named(VALIDATE "quadrille"), TERMS "title", term_literal(SLICE("Quadrille")),
-            why));
+    TRY(write_statement(earl, named(VALIDATE "quadrille"), RDF_TYPE, named(EARL "Software"), why));
+    TRY(write_statement(earl, named(VALIDATE "quadrille"), TERMS "title",
+                        term_literal(SLICE("Quadrille")), why));
     for (size_t i = 0; i < TERM_RULES; i++) {
         const struct term test =
             term_iri(arena_printf(&earl->arena, VALIDATE "%s", term_rules[i].name));
-        TRY(say(earl, test, RDF_TYPE, named(EARL "TestRequirement"), why));
-        TRY(say(earl, test, TERMS "description",
-                term_literal(slice_string(term_rules[i].requirement)), why));
+        TRY(write_statement(earl, test, RDF_TYPE, named(EARL "TestRequirement"), why));
+        TRY(write_statement(earl, test, TERMS "description",
+                            term_literal(slice_string(term_rules[i].requirement)), why));
     }
     return STATUS_OK;
 }

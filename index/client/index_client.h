@@ -34,7 +34,7 @@ struct index_client_options {
 };
 enum status index_client_open(struct index_client **client,
                               const struct index_client_options *options, struct reason *why);
-void index_client_close(struct index_client *client);
+void index_client_close(struct index_client *client); /* NULL is allowed */
 
 /* For the calls from here on. cancel: they end CANCELLED soon after it turns true; may be NULL. */
 void index_client_manner(struct index_client *client, enum index_partial partial,

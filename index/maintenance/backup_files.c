@@ -93,9 +93,7 @@ backup_copy_file(const char *from, const char *to, const char *name, FILE *manif
     if (status == STATUS_OK) {
         status = copy_end(copy, manifest, digest, why);
     }
-    if (copy->file >= 0) {
-        close(copy->file);
-    }
+    file_close(copy->file);
     if (in != NULL) {
         fclose(in);
     }
@@ -132,9 +130,7 @@ void
 backup_receiver_free(struct backup_receiver *receiver)
 {
     if (receiver != NULL) {
-        if (receiver->copy.file >= 0) {
-            close(receiver->copy.file);
-        }
+        file_close(receiver->copy.file);
         buf_release(&receiver->waiting);
         free(receiver->folder);
         free(receiver->name);

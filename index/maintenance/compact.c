@@ -105,7 +105,8 @@ file_bytes(const struct partition *partition, struct tree *tree)
 }
 
 static enum status
-say(struct compaction *c, const char *name, uint64_t before, uint64_t after, struct reason *why)
+report_sizes(struct compaction *c, const char *name, uint64_t before, uint64_t after,
+             struct reason *why)
 {
     char line[LINE_SIZE];
     const int n = snprintf(line, sizeof(line), "%s: %" PRIu64 " bytes before, %" PRIu64 " after\n",
@@ -126,7 +127,7 @@ compact_trees(struct compaction *c, struct reason *why)
         TRY(do_steps(c, merge_pages, 0, tree, why));
         char name[TREE_FILE_SIZE];
         snprintf(name, sizeof(name), "%s.db", tree_name(tree));
-        TRY(say(c, name, before, file_bytes(partition, tree), why));
+        TRY(report_sizes(c, name, before, file_bytes(partition, tree), why));
     }
     return STATUS_OK;
 }
@@ -138,7 +139,7 @@ compact_all(struct compaction *c, struct reason *why)
     const uint64_t before = environment_bytes(partition->environment);
     TRY(compact_trees(c, why));
     TRY(environment_checkpoint(partition->environment, true, why)); /* also removes old log */
-    return say(c, "all files", before, environment_bytes(partition->environment), why);
+    return report_sizes(c, "all files", before, environment_bytes(partition->environment), why);
 }
 
 enum status

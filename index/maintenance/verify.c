@@ -54,7 +54,7 @@ struct verification {
 };
 
 __attribute__((format(printf, 3, 4))) static enum status
-say(struct verification *v, struct reason *why, const char *format, ...)
+report_line(struct verification *v, struct reason *why, const char *format, ...)
 {
     char line[LINE_SIZE];
     va_list arguments;
@@ -68,7 +68,7 @@ say(struct verification *v, struct reason *why, const char *format, ...)
 }
 
 #define problem(v, why, ...) \
-    ((v)->problems++ < PROBLEMS_SHOWN ? say(v, why, "wrong: " __VA_ARGS__) : STATUS_OK)
+    ((v)->problems++ < PROBLEMS_SHOWN ? report_line(v, why, "wrong: " __VA_ARGS__) : STATUS_OK)
 
 /* A check that ended with CORRUPT has found a problem; any other failure ends verifying. */
 static enum status
@@ -85,7 +85,7 @@ found(struct verification *v, enum status status, struct reason *why)
 }
 
 static enum status
-go_on(const struct verification *v, struct reason *why)
+check_cancelled(const struct verification *v, struct reason *why)
 {
     return atomic_load(v->cancel) ? status_fail(why, STATUS_CANCELLED, "verifying was ended")
                                   : STATUS_OK;
@@ -115,7 +115,7 @@ check_pages_of(struct verification *v, struct tree *tree, uint8_t *bytes, uint64
             page++;
             end = false;
         }
-        TRY(go_on(v, why));
+        TRY(check_cancelled(v, why));
     }
     *pages += page;
     return STATUS_OK;
@@ -134,7 +134,7 @@ check_pages(struct verification *v, struct reason *why)
     }
     free(bytes);
     TRY(status);
-    return say(v, why, "pages: %" PRIu64 " with their checksums", pages);
+    return report_line(v, why, "pages: %" PRIu64 " with their checksums", pages);
 }
 
 /* ---- lexicon ---- */
@@ -142,7 +142,7 @@ check_pages(struct verification *v, struct reason *why)
 static enum status
 look_up_terms(struct verification *v, struct reason *why)
 {
-    TRY(go_on(v, why));
+    TRY(check_cancelled(v, why));
     TRY(lexicon_find_stored(v->partition->lexicon, &v->set, why));
     for (size_t i = 0; i < v->set.count; i++) {
         if (v->set.terms[i].id != v->ids[i]) {
@@ -236,7 +236,7 @@ check_trees(struct verification *v, struct reason *why)
 {
     for (int order = 0; order < ORDER_COUNT; order++) {
         for (bool end = false; !end;) {
-            TRY(go_on(v, why));
+            TRY(check_cancelled(v, why));
             const enum status status = rolling_step(&v->rolling, (enum quad_order)order, &end, why);
             TRY(found(v, status, why));
             end = end || status != STATUS_OK; /* its count will be wrong, too */
@@ -262,7 +262,7 @@ compare_trees(struct verification *v, const struct totals *totals, struct reason
         TRY(problem(v, why, "%" PRIu64 " quads are stored, %" PRIu64 " counted", trees[0].count,
                     totals->quads));
     }
-    return say(v, why, "trees: %" PRIu64 " quads in each of six orders", trees[0].count);
+    return report_line(v, why, "trees: %" PRIu64 " quads in each of six orders", trees[0].count);
 }
 
 /* ---- documents ---- */
@@ -363,7 +363,7 @@ check_documents(struct verification *v, struct reason *why)
             }
         }
         if (status == STATUS_OK) {
-            status = go_on(v, why);
+            status = check_cancelled(v, why);
         }
     }
     free(some);
@@ -382,8 +382,8 @@ compare_documents(struct verification *v, const struct totals *totals, struct re
         TRY(problem(v, why, "documents have %" PRIu64 " quads, the trees %" PRIu64,
                     r->document_quads, r->trees[0].count));
     }
-    return say(v, why, "documents: %" PRIu64 " with %" PRIu64 " quads, digests recomputed",
-               r->documents, r->document_quads);
+    return report_line(v, why, "documents: %" PRIu64 " with %" PRIu64 " quads, digests recomputed",
+                       r->documents, r->document_quads);
 }
 
 /* ---- statistics ---- */
@@ -408,9 +408,10 @@ compare_counts(struct verification *v, enum statistic kind, const struct tally *
     for (size_t i = 0; i < tally->places.count; i++) {
         counted += tally->counts[i] != 0;
     }
-    return stored == counted ? say(v, why, "statistics: %" PRIu64 " of kind %s", stored, name)
-                             : problem(v, why, "%" PRIu64 " counts for %" PRIu64 " of kind %s",
-                                       stored, counted, name);
+    return stored == counted
+               ? report_line(v, why, "statistics: %" PRIu64 " of kind %s", stored, name)
+               : problem(v, why, "%" PRIu64 " counts for %" PRIu64 " of kind %s", stored, counted,
+                         name);
 }
 
 /* A line that a check of its own file found something wrong; without "wrong" it is news. */
@@ -418,7 +419,7 @@ static enum status
 note_problem(void *context, bool wrong, const char *text, struct reason *why)
 {
     struct verification *v = context;
-    return wrong ? problem(v, why, "%s", text) : say(v, why, "%s", text);
+    return wrong ? problem(v, why, "%s", text) : report_line(v, why, "%s", text);
 }
 
 static enum status
@@ -451,7 +452,7 @@ compare_literals(struct verification *v, const struct totals *totals, struct rea
         TRY(problem(v, why, "%" PRIu64 " string literals, counted %" PRIu64, v->strings,
                     totals->literals));
     }
-    return say(v, why, "literals: words of %" PRIu64 ", each way", v->searched);
+    return report_line(v, why, "literals: words of %" PRIu64 ", each way", v->searched);
 }
 
 /* ---- change log ---- */
@@ -471,7 +472,7 @@ check_change_log(struct verification *v, bool writer_away, struct reason *why)
     }
     v->change_log_checked = true;
     TRY(found(v, status == STATUS_STALE ? STATUS_CORRUPT : status, why));
-    return say(v, why, "change log: %" PRIu64 " batches", batches);
+    return report_line(v, why, "change log: %" PRIu64 " batches", batches);
 }
 
 /* ---- all ---- */
@@ -485,7 +486,7 @@ compare_all(struct verification *v, struct reason *why)
     if (v->greatest > v->terms) {
         TRY(problem(v, why, "a key leads to term %" PRIu64 " of %" PRIu64, v->greatest, v->terms));
     }
-    TRY(say(v, why, "lexicon: %" PRIu64 " terms, each way", v->terms));
+    TRY(report_line(v, why, "lexicon: %" PRIu64 " terms, each way", v->terms));
     TRY(compare_literals(v, &totals, why));
     TRY(compare_trees(v, &totals, why));
     TRY(compare_documents(v, &totals, why));
@@ -498,7 +499,7 @@ check_all(struct verification *v, struct reason *why)
 {
     TRY(check_pages(v, why));
     if (v->problems > 0) {
-        return say(v, why, "the rest was not looked at");
+        return report_line(v, why, "the rest was not looked at");
     }
     TRY(check_literals(v, why));
     TRY(check_lexicon(v, why));

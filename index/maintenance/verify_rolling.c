@@ -228,7 +228,7 @@ rolling_close(struct rolling *rolling)
 
 /* To the next commit; END when there is none yet. */
 static enum status
-go_on(struct rolling *rolling, struct reason *why)
+move_to_next_commit(struct rolling *rolling, struct reason *why)
 {
     const struct change_set *set = snapshot_next(rolling->reader->snapshot);
     if (rolling->type == OID_NONE) {
@@ -253,12 +253,12 @@ rolling_lock(struct rolling *rolling, struct reason *why)
 {
     enum status status = STATUS_OK;
     for (int i = 0; i < BEHIND_MOST && status == STATUS_OK; i++) {
-        status = go_on(rolling, why);
+        status = move_to_next_commit(rolling, why);
     }
     partition_lock_writer(rolling->partition);
     while (status == STATUS_OK ||
            (status == STATUS_END && snapshot_next(rolling->reader->snapshot) != NULL)) {
-        status = go_on(rolling, why);
+        status = move_to_next_commit(rolling, why);
     }
     return status == STATUS_END ? STATUS_OK : status;
 }
@@ -269,7 +269,7 @@ rolling_renew(struct rolling *rolling, struct reason *why)
 {
     enum status status = STATUS_OK;
     for (int i = 0; i < BEHIND_MOST && status == STATUS_OK; i++) {
-        status = go_on(rolling, why);
+        status = move_to_next_commit(rolling, why);
     }
     if (status == STATUS_OK) {
         status = rolling_lock(rolling, why);

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "base/system/clock.h"
+#include "base/system/file.h"
 #include "base/system/log.h"
 #include "index/read/answer_cache.h"
 #include "index/serve/answers.h"
@@ -632,9 +633,7 @@ service_stop(struct service *service)
     rpc_server_close(service->rpc);
     turns_free(service->turns);
     turns_free(service->maintenance_turns);
-    if (service->event >= 0) {
-        close(service->event);
-    }
+    file_close(service->event);
     buf_release(&service->reply);
     free(service->slots);
     free(service);

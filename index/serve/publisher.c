@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/system/file.h"
 #include "base/system/log.h"
 #include "index/serve/change_lines.h"
 
@@ -190,9 +191,7 @@ publisher_stop(struct publisher *publisher)
         pthread_join(publisher->thread, NULL);
     }
     rpc_publisher_close(publisher->socket);
-    if (publisher->event >= 0) {
-        close(publisher->event);
-    }
+    file_close(publisher->event);
     buf_release(&publisher->header);
     buf_release(&publisher->topic);
     buf_release(&publisher->patch);

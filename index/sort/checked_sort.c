@@ -16,7 +16,7 @@ struct merging {
 };
 
 static enum status
-look(struct merging *merging, size_t moved, struct reason *why)
+check_after(struct merging *merging, size_t moved, struct reason *why)
 {
     merging->moved += moved;
     if (merging->moved < SORT_STEP) {
@@ -38,7 +38,7 @@ merge(struct merging *merging, const char *from, size_t middle, size_t count, ch
             right == count ||
             (left < middle && merging->compare(from + left * size, from + right * size) <= 0);
         memcpy(to + at * size, from + (takes_left ? left++ : right++) * size, size);
-        TRY(look(merging, 1, why));
+        TRY(check_after(merging, 1, why));
     }
     return STATUS_OK;
 }
@@ -69,7 +69,7 @@ checked_sort(void *items, size_t count, size_t size, int (*compare)(const void *
     for (size_t at = 0; at < count; at += RUN) {
         const size_t run = count - at < RUN ? count - at : RUN;
         qsort((char *)items + at * size, run, size, compare);
-        TRY(look(&merging, run, why));
+        TRY(check_after(&merging, run, why));
     }
     if (count <= RUN) {
         return STATUS_OK;

@@ -3,7 +3,7 @@
 enum { DIGIT_BITS = 11, DIGIT_VALUES = 1 << DIGIT_BITS, DIGITS = 6, SMALL = 64 };
 
 static enum status
-look(const struct sort_check *check, struct reason *why)
+check_step(const struct sort_check *check, struct reason *why)
 {
     return check == NULL ? STATUS_OK : check->check(check->context, why);
 }
@@ -22,7 +22,7 @@ scatter(const struct sort_item *items, struct sort_item *target, size_t count, u
 {
     size_t at[DIGIT_VALUES] = {0};
     for (size_t i = 0; i < count;) {
-        TRY(look(check, why));
+        TRY(check_step(check, why));
         for (const size_t end = step_end(i, count); i < end; i++) {
             at[items[i].key >> shift & (DIGIT_VALUES - 1)]++;
         }
@@ -34,7 +34,7 @@ scatter(const struct sort_item *items, struct sort_item *target, size_t count, u
         sum += n;
     }
     for (size_t i = 0; i < count;) {
-        TRY(look(check, why));
+        TRY(check_step(check, why));
         for (const size_t end = step_end(i, count); i < end; i++) {
             target[at[items[i].key >> shift & (DIGIT_VALUES - 1)]++] = items[i];
         }
@@ -66,7 +66,7 @@ oid_sort_checked(struct sort_item *items, struct sort_item *spare, size_t count,
     }
     uint64_t differing = 0;
     for (size_t i = 0; i < count;) {
-        TRY(look(check, why));
+        TRY(check_step(check, why));
         for (const size_t end = step_end(i, count); i < end; i++) {
             differing |= items[i].key ^ items[0].key;
         }

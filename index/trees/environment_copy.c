@@ -9,6 +9,7 @@
  * Compacting is DB->compact over a range of keys at a time. Nothing may write between the steps'
  * beginning and their end, and no transaction may be open: without locks its undoing would go to
  * pages that have moved. */
+#include "base/system/file.h"
 #include "index/trees/environment_private.h"
 
 #include <errno.h>
@@ -100,9 +101,7 @@ tree_copy_pages(struct tree *tree, uint32_t *page, uint8_t *bytes, size_t most, 
     if (status == STATUS_OK) {
         status = read_pages(tree, file, size, name, page, bytes, most, length, end, why);
     }
-    if (file >= 0) {
-        close(file);
-    }
+    file_close(file);
     return status;
 }
 

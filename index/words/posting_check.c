@@ -45,7 +45,7 @@ struct reading {
 };
 
 static enum status
-go_on(const atomic_bool *cancel, struct reason *why)
+check_cancelled(const atomic_bool *cancel, struct reason *why)
 {
     return atomic_load(cancel) ? status_fail(why, STATUS_CANCELLED, "verifying was ended")
                                : STATUS_OK;
@@ -86,7 +86,7 @@ read_term(void *context, oid id, const struct term *term, struct reason *why)
         return STATUS_END;
     }
     if ((oid_number(id) & CANCEL_MASK) == 0) {
-        TRY(go_on(r->cancel, why));
+        TRY(check_cancelled(r->cancel, why));
     }
     if (oid_kind(id) == OID_KIND_STRING || oid_kind(id) == OID_KIND_LANGUAGE) {
         const uint64_t length = literals_count_words(r->memory, r->tokenizer, term, &stems);
@@ -232,7 +232,7 @@ walk_tree(struct walking *w, const atomic_bool *cancel, struct reason *why)
     while (status == STATUS_OK) {
         status = walk_some(w, cursor, why);
         if (status == STATUS_OK) {
-            status = go_on(cancel, why);
+            status = check_cancelled(cancel, why);
         }
     }
     free(cursor);

@@ -8,6 +8,7 @@
 
 #include "base/codec.h"
 #include "base/memory.h"
+#include "base/system/file.h"
 #include "index/write/packed_quads.h"
 #include "index/write/partition_private.h"
 #include "rdf/nquads/nquads.h"
@@ -67,9 +68,7 @@ patch_queue_free(struct patch_queue *queue)
     if (queue != NULL) {
         drop(queue->first);
         drop(queue->done);
-        if (queue->wanted >= 0) {
-            close(queue->wanted);
-        }
+        file_close(queue->wanted);
         pthread_mutex_destroy(&queue->mutex);
         free(queue);
     }

@@ -11,6 +11,7 @@
 #include "base/codec.h"
 #include "base/digest.h"
 #include "base/memory.h"
+#include "base/system/file.h"
 #include "index/statistics/statistics.h"
 
 enum {
@@ -95,9 +96,7 @@ void
 staging_close(struct staging *staging)
 {
     if (staging != NULL) {
-        if (staging->file >= 0) {
-            close(staging->file);
-        }
+        file_close(staging->file);
         buf_release(&staging->buffer);
         free(staging);
     }

@@ -23,7 +23,7 @@ struct queue_client_options {
 
 enum status queue_client_open(struct queue_client **client,
                               const struct queue_client_options *options, struct reason *why);
-void queue_client_close(struct queue_client *client);
+void queue_client_close(struct queue_client *client); /* NULL is allowed */
 int queue_client_descriptor(struct queue_client *client);
 void queue_client_process(struct queue_client *client);
 int queue_client_wait_ms(const struct queue_client *client);

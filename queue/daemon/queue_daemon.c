@@ -1,4 +1,5 @@
 #include "queue/daemon/queue_daemon.h"
+#include "base/system/file.h"
 #include "queue/cluster/daemon_main.h"
 
 #include <poll.h>
@@ -199,9 +200,7 @@ close_daemon(struct daemon *daemon)
     if (daemon->server != NULL) {
         rpc_server_close(daemon->server);
     }
-    if (daemon->signals >= 0) {
-        (void)close(daemon->signals);
-    }
+    file_close(daemon->signals);
     daemon_scope_close(&daemon->scope);
     free(daemon->polls);
 }

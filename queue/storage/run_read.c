@@ -9,6 +9,7 @@
 
 #include "base/codec.h"
 #include "base/memory.h"
+#include "base/system/file.h"
 #include "queue/storage/run_private.h"
 
 struct run {
@@ -187,9 +188,7 @@ void
 run_close(struct run *run)
 {
     if (run != NULL) {
-        if (run->file >= 0) {
-            (void)close(run->file);
-        }
+        file_close(run->file);
         free(run->filter.blocks);
         free(run->first);
         free(run->offsets);

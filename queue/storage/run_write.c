@@ -79,9 +79,7 @@ run_writer_drop(struct run_writer *writer)
     if (writer == NULL) {
         return;
     }
-    if (writer->file >= 0) {
-        (void)close(writer->file);
-    }
+    file_close(writer->file);
     buf_release(&writer->block);
     buf_release(&writer->out);
     buf_release(&writer->index);
@@ -269,9 +267,7 @@ sync_all(struct run_writer *writer, struct reason *why)
     if (error == 0 && (folder < 0 || fsync(folder) != 0)) {
         error = errno;
     }
-    if (folder >= 0) {
-        (void)close(folder);
-    }
+    file_close(folder);
     free(path);
     return error == 0 ? STATUS_OK : fail(writer, error, why);
 }

@@ -170,7 +170,7 @@ take_record(void *context, struct slice key, struct slice record)
 /* Says where the sweep goes on: the number of the store, unless that is the first, and the key
  * behind which. */
 static void
-go_on(const struct step *step, size_t store, struct slice after)
+put_next_step(const struct step *step, size_t store, struct slice after)
 {
     struct buf uri;
     buf_init(&uri, META_KEY_MAXIMUM + sizeof JOB_SWEEP_URI + 24);
@@ -218,9 +218,9 @@ sweep_step(struct sweep *sweep, struct stage_job *job, uint64_t scope)
         log_info("scope_sweep", "version=%lu records=%u documents=%lu",
                  (unsigned long)job->job.generation, step.records, (unsigned long)step.documents);
         if (step.records == STEP_RECORDS) {
-            go_on(&step, step.store, buf_slice(&step.last));
+            put_next_step(&step, step.store, buf_slice(&step.last));
         } else if (step.store + 1 < sweep->count) {
-            go_on(&step, step.store + 1, (struct slice){"", 0});
+            put_next_step(&step, step.store + 1, (struct slice){"", 0});
         }
         stage_done(job);
     }

@@ -305,7 +305,8 @@ visits_read(void *context, enum status status, const struct slice *records, size
     }
     for (size_t i = 0; i < n; i++) {
         struct listed *listed = &listing->entries[listing->claims[listing->at + i]];
-        listed->claimed = meta_record_count(records[i], META_VISITED) < sitemap_latest(listed->modified_ms);
+        listed->claimed =
+            meta_record_count(records[i], META_VISITED) < sitemap_latest(listed->modified_ms);
     }
     listing->at += n;
     check_claims(listing);
@@ -352,7 +353,8 @@ says_something_new(const struct listing *listing, const struct listed *listed, s
     (void)meta_record_text(record, META_SITEMAP_CHANGEFREQ, &frequency);
     (void)meta_record_text(record, META_SITEMAP_FACTS, &facts);
     (void)meta_record_text(record, META_SITEMAP, &sitemap);
-    return listed->is_new || listed->modified_ms > meta_record_count(record, META_SITEMAP_LASTMOD) ||
+    return listed->is_new ||
+           listed->modified_ms > meta_record_count(record, META_SITEMAP_LASTMOD) ||
            listed->stated != meta_record_count(record, META_SITEMAP_PRIORITY) ||
            (listed->frequency.length > 0 && !slice_equal(listed->frequency, frequency)) ||
            (listed->facts.length > 0 && !slice_equal(listed->facts, facts)) ||
@@ -474,11 +476,11 @@ take_submitter(struct listing *listing, struct slice host)
                              .files = meta_record_count(host, META_SITEMAP_FILES)};
     listing->claims_held = meta_record_count(host, META_CLAIMS_HELD);
     listing->claims_broken = meta_record_count(host, META_CLAIMS_BROKEN);
-    listing->allowance =
-        fetch->submission_budget == 0
-            ? UINT64_MAX
-            : submission_allowance(fetch->submission_budget, meta_record_count(host, META_SITEMAP_SAMPLED),
-                                   meta_record_count(host, META_SITEMAP_USEFUL));
+    listing->allowance = fetch->submission_budget == 0
+                             ? UINT64_MAX
+                             : submission_allowance(fetch->submission_budget,
+                                                    meta_record_count(host, META_SITEMAP_SAMPLED),
+                                                    meta_record_count(host, META_SITEMAP_USEFUL));
 }
 
 static void

@@ -21,6 +21,7 @@
 
 #include "base/memory.h"
 #include "base/system/clock.h"
+#include "base/system/file.h"
 
 enum {
     TRIES = 3,               /* of a request whose worker was killed from outside */
@@ -680,16 +681,10 @@ worker_pool_close(struct worker_pool *pool)
         if (slot->memory) {
             munmap(slot->memory, shared_bytes(pool));
         }
-        if (slot->shared >= 0) {
-            close(slot->shared);
-        }
+        file_close(slot->shared);
     }
-    if (pool->epoll >= 0) {
-        close(pool->epoll);
-    }
-    if (pool->timer >= 0) {
-        close(pool->timer);
-    }
+    file_close(pool->epoll);
+    file_close(pool->timer);
     free(pool->slots);
     free(pool);
 }

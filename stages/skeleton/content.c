@@ -282,12 +282,12 @@ read_remote(struct content *content, size_t node, const struct document_record *
 }
 
 static void
-rest(void *context)
+close_idle_files(void *context)
 {
     struct content *content = context;
     content->resting = warc_reader_rest(content->reader);
     if (content->resting) {
-        stage_timer(content->run, REST_MS, rest, content);
+        stage_timer(content->run, REST_MS, close_idle_files, content);
     }
 }
 
@@ -308,7 +308,7 @@ content_read(struct content *content, const struct document_record *where, struc
     }
     if (content->run != NULL && !content->resting) {
         content->resting = true;
-        stage_timer(content->run, REST_MS, rest, content);
+        stage_timer(content->run, REST_MS, close_idle_files, content);
     }
     return warc_read(content->reader, where->file, where->offset, where->length, memory, record,
                      why);

@@ -8,6 +8,7 @@
 #include "base/heap.h"
 #include "base/memory.h"
 #include "base/system/clock.h"
+#include "base/system/file.h"
 #include "stages/skeleton/stage_private.h"
 
 struct watch {
@@ -54,9 +55,7 @@ events_close(struct events *events)
     free(events->watches);
     free(events->timers);
     map_release(&events->timer_at);
-    if (events->epoll >= 0) {
-        close(events->epoll);
-    }
+    file_close(events->epoll);
     *events = (struct events){.epoll = -1};
 }
 

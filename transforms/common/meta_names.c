@@ -1,5 +1,6 @@
 #include "transforms/common/meta_names.h"
 
+#include "base/ascii.h"
 #include "transforms/common/vocabulary.h"
 
 struct known_name {
@@ -194,7 +195,7 @@ append_lower(struct buf *memory, struct slice text)
 {
     for (size_t i = 0; i < text.length; i++) {
         const char c = text.at[i];
-        buf_append_char(memory, c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c);
+        buf_append_char(memory, ascii_lower(c));
     }
 }
 
@@ -277,7 +278,7 @@ meta_term_of(struct slice name, struct buf *memory, struct meta_term *term)
     }
     for (size_t i = 0; i < name.length; i++) {
         const char c = name.at[i];
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+        lower[i] = ascii_lower(c);
         if (!is_name_character(lower[i])) {
             return false;
         }

@@ -1,5 +1,6 @@
 #include "transforms/common/relations.h"
 
+#include "base/ascii.h"
 #include "base/url/url.h"
 #include "transforms/common/meta_names.h"
 #include "transforms/common/vocabulary.h"
@@ -48,7 +49,7 @@ relation_predicate(struct slice word, struct buf *name)
     }
     for (size_t i = 0; i < word.length; i++) {
         const char c = word.at[i];
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+        lower[i] = ascii_lower(c);
         const bool good = (lower[i] >= 'a' && lower[i] <= 'z') || (c >= '0' && c <= '9') ||
                           c == '-' || c == '_' || c == '.' || c == ':' || c == '/' || c == '#';
         if (!good) {
@@ -90,7 +91,7 @@ language_tag(struct slice tag, char text[LANGUAGE_TAG_SIZE])
     bool first = true;
     for (size_t i = 0; i < tag.length; i++) {
         const char c = tag.at[i] == '_' ? '-' : tag.at[i];
-        const char lower = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+        const char lower = ascii_lower(c);
         const bool letter = lower >= 'a' && lower <= 'z';
         if (lower == '-' ? part == 0 : !letter && (first || lower < '0' || lower > '9')) {
             return (struct slice){0};

@@ -16,6 +16,7 @@
 
 #include "base/memory.h"
 #include "base/system/clock.h"
+#include "base/system/file.h"
 #include "transforms/core/transformation.h"
 
 enum { ARGUMENTS_MAXIMUM = 32, NO_CAGE = 126 };
@@ -168,9 +169,7 @@ program_run(struct transformation *transformation, const char *command, struct r
         status = rdf_run_bytes(transformation, SLICE("nquads"), buf_slice(&text), &unknown, why);
     }
     buf_release(&text);
-    if (in >= 0) {
-        close(in);
-    }
+    file_close(in);
     free(words);
     return status;
 }

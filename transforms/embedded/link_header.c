@@ -170,7 +170,7 @@ read_link(struct header *header, struct link *link)
 }
 
 static void
-say(struct header *header, struct link *link)
+emit_link(struct header *header, struct link *link)
 {
     struct link_relations *relations = &link->relations;
     char tag[LANGUAGE_TAG_SIZE];
@@ -205,7 +205,7 @@ read_header(struct header *header)
         buf_reset(&header->values);
         if (read_link(header, &link)) {
             links++;
-            say(header, &link);
+            emit_link(header, &link);
         } else {
             transformation_problem(header->transformation, 0,
                                    "a Link header does not begin with <URL>");

@@ -1,4 +1,5 @@
 /* Tells which embedded syntaxes a page may hold, told by its attributes' names and a few values. */
+#include "base/ascii.h"
 #include "transforms/html/html.h"
 
 static bool
@@ -75,7 +76,7 @@ features_of_relations(struct slice value)
         char lower[16];
         for (size_t i = 0; i < token.length && i < sizeof lower; i++) {
             const char c = token.at[i];
-            lower[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+            lower[i] = ascii_lower(c);
         }
         const struct slice folded = {lower, token.length};
         if (token.length > sizeof lower) {

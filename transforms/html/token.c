@@ -156,7 +156,7 @@ lower_case(struct html_tokenizer *tokenizer, struct slice name)
     }
     for (i = 0; i < name.length; i++) {
         const char c = name.at[i];
-        copy[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+        copy[i] = ascii_lower(c);
     }
     return slice_of(copy, name.length);
 }

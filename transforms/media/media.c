@@ -130,7 +130,7 @@ media_problem(struct media *media, const char *format, ...)
 /* ---- statements ---- */
 
 static void
-say(struct media *media, const char *predicate, const struct term *object)
+emit_statement(struct media *media, const char *predicate, const struct term *object)
 {
     if (media->statements++ < MEDIA_STATEMENTS) {
         emit(&media->emitter, &media->emitter.document, predicate, object);
@@ -142,21 +142,21 @@ say_typed(struct media *media, const char *predicate, const char *form, struct s
 {
     struct term object = term_literal(slice_string(form));
     object.datatype = datatype;
-    say(media, predicate, &object);
+    emit_statement(media, predicate, &object);
 }
 
 void
 media_class(struct media *media, const char *class)
 {
     const struct term object = term_iri(slice_string(class));
-    say(media, VOCABULARY_RDF "type", &object);
+    emit_statement(media, VOCABULARY_RDF "type", &object);
 }
 
 void
 media_format(struct media *media)
 {
     const struct term object = term_literal(media->transformation->request->type);
-    say(media, VOCABULARY_DCTERMS "format", &object);
+    emit_statement(media, VOCABULARY_DCTERMS "format", &object);
 }
 
 /* Texts end at a NUL in most containers, and are cut before they are looked at. */
@@ -183,7 +183,7 @@ media_tagged_text(struct media *media, const char *predicate, struct slice bytes
     object.value = text_of(&media->text, bytes, MEDIA_TEXT);
     object.language = lexical_language_valid(language) ? language : (struct slice){0};
     if (object.value.length > 0) {
-        say(media, predicate, &object);
+        emit_statement(media, predicate, &object);
     }
 }
 
@@ -203,7 +203,7 @@ media_text_encoded(struct media *media, const char *predicate, struct slice byte
                          &media->memory, &text, &problem) == STATUS_OK) {
         struct term object = term_literal(text_of(&media->text, text, MEDIA_TEXT));
         if (object.value.length > 0) {
-            say(media, predicate, &object);
+            emit_statement(media, predicate, &object);
         }
     }
 }
@@ -258,7 +258,7 @@ media_link(struct media *media, const char *predicate, struct slice reference)
         document_iri(url.href, &iri)) {
         const struct term object = term_iri(buf_slice(&iri));
         if (!slice_is(url.scheme, "javascript") && !slice_is(url.scheme, "data")) {
-            say(media, predicate, &object);
+            emit_statement(media, predicate, &object);
         }
     }
     buf_release(&iri);

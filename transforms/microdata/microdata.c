@@ -235,8 +235,8 @@ subject_of(struct microdata *m, uint32_t node, char text[24], struct buf *memory
 /* ---- statements ---- */
 
 static void
-say(struct microdata *m, const struct term *subject, const struct term *predicate,
-    const struct term *object)
+emit_statement(struct microdata *m, const struct term *subject, const struct term *predicate,
+               const struct term *object)
 {
     struct emitter *emitter = m->emitter;
     if (emitter->status == STATUS_OK) {
@@ -276,15 +276,15 @@ say_names(struct microdata *m, struct slice names, const struct term *value, boo
             continue;
         }
         if (reverse) {
-            say(m, value, &predicate, &m->subject);
+            emit_statement(m, value, &predicate, &m->subject);
             continue;
         }
-        say(m, &m->subject, &predicate, value);
+        emit_statement(m, &m->subject, &predicate, value);
         for (size_t i = 0; m->registered && i < m->registered->expansion_count; i++) {
             const struct microdata_expansion *expansion = &m->registered->expansions[i];
             if (slice_equal(expansion->property, name)) {
                 const struct term also = term_iri(expansion->also);
-                say(m, &m->subject, &also, value);
+                emit_statement(m, &m->subject, &also, value);
             }
         }
     }
@@ -394,7 +394,7 @@ say_types(struct microdata *m, uint32_t node)
     while ((token = slice_next_word(&list)).length > 0) {
         if (absolute(token, &m->object, &iri)) {
             const struct term object = term_iri(iri);
-            say(m, &m->subject, &type, &object);
+            emit_statement(m, &m->subject, &type, &object);
         } else {
             microdata_find(m, MICRODATA_FOUND_RELATIVE_TYPE, node, token);
         }

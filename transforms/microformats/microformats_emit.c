@@ -2,6 +2,7 @@
  * the microformat's profile, so that nothing is lost. */
 #include <stdio.h>
 
+#include "base/ascii.h"
 #include "rdf/core/vocabulary.h"
 #include "transforms/common/vocabulary.h"
 #include "transforms/microdata/microdata.h"
@@ -116,7 +117,8 @@ url_term(struct writer *w, const struct microformat_value *value, char language[
 /* ---- statements ---- */
 
 static void
-say(struct writer *w, const struct term *subject, const char *predicate, const struct term *object)
+emit_statement(struct writer *w, const struct term *subject, const char *predicate,
+               const struct term *object)
 {
     if (predicate[0] != '^') {
         emit(w->emitter, subject, predicate, object);
@@ -139,14 +141,14 @@ say_property(struct writer *w, const struct microformat_item *item, const struct
     for (size_t i = 0; i < item->type_count; i++) {
         const char *predicate = microformat_property_of(item->types[i], name);
         if (predicate) {
-            say(w, subject, predicate, object);
+            emit_statement(w, subject, predicate, object);
             said = true;
         }
     }
     if (!said) {
         buf_reset(&w->iri);
         buf_printf(&w->iri, PROFILE "%.*s#%.*s", SLICE_PRINT(item->types[0]), SLICE_PRINT(name));
-        say(w, subject, w->iri.data, object);
+        emit_statement(w, subject, w->iri.data, object);
     }
 }
 
@@ -271,7 +273,7 @@ is_xfn(struct slice word, char lower[16])
     }
     for (size_t i = 0; i < word.length; i++) {
         const char c = word.at[i];
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+        lower[i] = ascii_lower(c);
     }
     lower[word.length] = '\0';
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {

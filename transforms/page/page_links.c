@@ -98,7 +98,7 @@ emit_mailbox(struct html_walk *walk, struct slice local, struct slice domain)
     buf_append_char(name, '@');
     for (size_t i = 0; i < domain.length; i++) {
         const char c = domain.at[i];
-        buf_append_char(name, c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c);
+        buf_append_char(name, ascii_lower(c));
     }
     emit_iri(walk->emitter, VOCABULARY_FOAF "mbox", buf_slice(name));
 }

@@ -4,6 +4,7 @@
  * absolute IRIs, and plain terms where a vocabulary is set. */
 #include <stdio.h>
 
+#include "base/ascii.h"
 #include "transforms/page/page_extract.h"
 
 static const char initial_prefixes[] =
@@ -82,7 +83,7 @@ html_is_rdfa_name(const struct html_tree *tree, uint32_t node, struct slice word
     folded[0] = ' ';
     for (size_t i = 0; i < colon; i++) {
         const char c = word.at[i];
-        folded[i + 1] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+        folded[i + 1] = ascii_lower(c);
     }
     folded[colon + 1] = ' ';
     folded[colon + 2] = 0;

@@ -2,6 +2,7 @@
  * https://www.w3.org/2011/rdfa-context/xhtml-rdfa-1.1. */
 #include <stdlib.h>
 
+#include "base/ascii.h"
 #include "transforms/rdfa/rdfa_processor.h"
 
 struct name {
@@ -104,7 +105,7 @@ rdfa_initial_prefix(struct slice prefix)
     }
     for (size_t i = 0; i < prefix.length; i++) {
         const char c = prefix.at[i];
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+        lower[i] = ascii_lower(c);
     }
     const struct slice key = {lower, prefix.length};
     const struct name *found = bsearch(&key, prefixes, sizeof prefixes / sizeof *prefixes,

@@ -2,6 +2,7 @@
  * Comments give the steps' numbers in RDFa Core. */
 #include "transforms/rdfa/rdfa_steps.h"
 
+#include "base/ascii.h"
 #include "base/memory.h"
 #include "rdf/core/vocabulary.h"
 
@@ -80,7 +81,7 @@ language_of(struct rdfa *rdfa, struct slice tag)
     bool first = true;
     for (size_t i = 0; i < tag.length; i++) {
         const char c = tag.at[i] == '_' ? '-' : tag.at[i];
-        lower[i] = c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+        lower[i] = ascii_lower(c);
         const bool letter = lower[i] >= 'a' && lower[i] <= 'z';
         if (lower[i] == '-' ? part == 0 : !letter && (first || lower[i] < '0' || lower[i] > '9')) {
             return (struct slice){0};

@@ -47,8 +47,8 @@ subject_of(struct calendar *calendar)
 }
 
 static void
-say(struct calendar *calendar, const char *predicate, struct slice form, const char *datatype,
-    struct slice language)
+emit_statement(struct calendar *calendar, const char *predicate, struct slice form,
+               const char *datatype, struct slice language)
 {
     struct term object = term_literal(form);
     object.datatype = slice_string(datatype);
@@ -84,11 +84,11 @@ say_time(struct calendar *calendar, const char *predicate, struct icaltimetype t
     char form[40];
     if (time.is_date) {
         snprintf(form, sizeof form, "%04d-%02d-%02d", time.year, time.month, time.day);
-        say(calendar, predicate, slice_string(form), XSD "date", (struct slice){0});
+        emit_statement(calendar, predicate, slice_string(form), XSD "date", (struct slice){0});
     } else {
         snprintf(form, sizeof form, "%04d-%02d-%02dT%02d:%02d:%02d%s", time.year, time.month,
                  time.day, time.hour, time.minute, time.second, utc ? "Z" : "");
-        say(calendar, predicate, slice_string(form), XSD "dateTime", (struct slice){0});
+        emit_statement(calendar, predicate, slice_string(form), XSD "dateTime", (struct slice){0});
     }
 }
 
@@ -119,7 +119,7 @@ say_duration(struct calendar *calendar, const char *predicate, struct icaldurati
         }
         snprintf(form, sizeof form, "%sP%sT%s", sign, day, clock);
     }
-    say(calendar, predicate, slice_string(form), XSD "duration", (struct slice){0});
+    emit_statement(calendar, predicate, slice_string(form), XSD "duration", (struct slice){0});
 }
 
 static void
@@ -136,7 +136,7 @@ say_text(struct calendar *calendar, const char *predicate, struct slice value,
     if (value.length > CALENDAR_TEXT) {
         value.length = lexical_utf8_prefix(value.at, CALENDAR_TEXT);
     }
-    say(calendar, predicate, value, NULL, slice_of(lower, tagged ? language.length : 0));
+    emit_statement(calendar, predicate, value, NULL, slice_of(lower, tagged ? language.length : 0));
 }
 
 static bool
@@ -181,7 +181,7 @@ say_zone(struct calendar *calendar, const struct content_line *line)
 {
     const struct slice zone = content_parameter(line, "TZID");
     if (zone.length > 0 && zone.length < 256) {
-        say(calendar, CAL "tzid", zone, NULL, (struct slice){0});
+        emit_statement(calendar, CAL "tzid", zone, NULL, (struct slice){0});
     }
 }
 
@@ -206,14 +206,15 @@ say_typed(struct calendar *calendar, const char *predicate, const icalvalue *val
         break;
     case ICAL_INTEGER_VALUE:
         snprintf(number, sizeof number, "%d", icalvalue_get_integer(value));
-        say(calendar, predicate, slice_string(number), XSD "integer", (struct slice){0});
+        emit_statement(calendar, predicate, slice_string(number), XSD "integer", (struct slice){0});
         break;
     case ICAL_GEO_VALUE: {
         const struct icalgeotype geo = icalvalue_get_geo(value);
         snprintf(number, sizeof number, "%.6f", geo.lat);
-        say(calendar, GEO "lat", slice_string(number), XSD "decimal", (struct slice){0});
+        emit_statement(calendar, GEO "lat", slice_string(number), XSD "decimal", (struct slice){0});
         snprintf(number, sizeof number, "%.6f", geo.lon);
-        say(calendar, GEO "long", slice_string(number), XSD "decimal", (struct slice){0});
+        emit_statement(calendar, GEO "long", slice_string(number), XSD "decimal",
+                       (struct slice){0});
         break;
     }
     default: /* a rule, a period, a status, an offset: as it is written */

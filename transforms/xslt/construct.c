@@ -2,6 +2,7 @@
 #include <libxml/tree.h>
 #include <nettle/base64.h>
 
+#include "base/ascii.h"
 #include "transforms/html/token.h"
 #include "transforms/xslt/stylesheet.h"
 
@@ -336,7 +337,7 @@ write_lower(struct buf *out, struct slice name)
 {
     for (size_t i = 0; i < name.length; i++) {
         const char c = name.at[i];
-        buf_append_char(out, c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c);
+        buf_append_char(out, ascii_lower(c));
     }
 }
 

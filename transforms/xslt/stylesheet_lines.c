@@ -35,7 +35,7 @@ evaluate(xsltTransformContextPtr context, const xsltStylePreComp *instruction)
 }
 
 static void
-go_on(struct explained *run)
+move_to_next_element(struct explained *run)
 {
     const xmlNodeSet *nodes = run->copied->nodesetval;
     if (run->element) {
@@ -70,7 +70,7 @@ begin_copy(struct explained *run)
     run->next = 0;
     run->element = NULL;
     if (run->copied) {
-        go_on(run);
+        move_to_next_element(run);
     }
 }
 
@@ -85,7 +85,7 @@ note_line(xmlNodePtr node)
     }
     if (explained.copied) {
         xml_line_set(node, xml_line(explained.element));
-        go_on(&explained);
+        move_to_next_element(&explained);
     } else {
         xml_line_set(node, xml_line(explained.context->node));
     }

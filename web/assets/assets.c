@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/digest.h"
+#include "base/system/file.h"
 
 /* The bytes of a file of this folder, between two symbols. */
 #define EMBED(symbol, file)                                                                    \
@@ -148,9 +149,7 @@ reply_editor(const struct web_request *request, const char *name, const char *ty
         reply->content_type = type;
         web_reply_header(reply, "Cache-Control", "public, max-age=86400");
     }
-    if (file >= 0) {
-        (void)close(file);
-    }
+    file_close(file);
 }
 
 void

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/system/clock.h"
+#include "base/system/file.h"
 #include "base/system/log.h"
 #include "web/http/form.h"
 #include "web/http/host.h"
@@ -380,9 +381,7 @@ stop_tending(const struct web_server *server)
 static void
 free_server(struct web_server *server)
 {
-    if (server->stop >= 0) {
-        (void)close(server->stop);
-    }
+    file_close(server->stop);
     web_places_free(server->places);
     free(server);
 }

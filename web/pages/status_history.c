@@ -114,9 +114,7 @@ void
 status_history_close(struct status_history *history)
 {
     if (history != NULL) {
-        if (history->file >= 0) {
-            (void)close(history->file);
-        }
+        file_close(history->file);
         (void)pthread_mutex_destroy(&history->lock);
         free(history);
     }

@@ -47,8 +47,9 @@ static const struct {
 static void
 judge_indexed(struct finding *finding, struct slice record)
 {
-    const bool changed =
-        meta_record_count(record, META_QUADS_ADDED) + meta_record_count(record, META_QUADS_REMOVED) > 0;
+    const bool changed = meta_record_count(record, META_QUADS_ADDED) +
+                             meta_record_count(record, META_QUADS_REMOVED) >
+                         0;
     finding->state = FINDING_INDEXED;
     finding->final = true;
     copy(finding->outcome, sizeof finding->outcome,
@@ -75,7 +76,8 @@ judge_record(struct finding *finding, struct slice record)
         return;
     }
     if (unmodified && (slice_is(state, "fetched") || slice_is(state, "indexed"))) {
-        finding->state = meta_record_count(record, META_INDEXED) > 0 ? FINDING_INDEXED : FINDING_ENDED;
+        finding->state =
+            meta_record_count(record, META_INDEXED) > 0 ? FINDING_INDEXED : FINDING_ENDED;
         finding->final = true;
         copy(finding->outcome, sizeof finding->outcome, SLICE("not_modified"));
     } else if (slice_is(state, "indexed")) {
@@ -126,8 +128,9 @@ finding_judge(struct finding *finding, struct slice record, const struct finding
     finding->status = meta_record_count(record, META_HTTP_STATUS);
     finding->quads = meta_record_count(record, META_QUADS);
     copy(finding->type, sizeof finding->type, text_of(record, META_DETECTED_TYPE));
-    const bool current = look == NULL || (record.length > 0 &&
-                                          meta_record_count(record, META_GENERATION) >= look->generation);
+    const bool current =
+        look == NULL ||
+        (record.length > 0 && meta_record_count(record, META_GENERATION) >= look->generation);
     const bool failed = current && slice_is(text_of(record, META_STATE), "failed");
     if (look != NULL && !look->known) {
         finding->state = FINDING_LOST;
@@ -160,14 +163,10 @@ void
 finding_clients_close(struct finding_clients *clients)
 {
     for (size_t i = 0; i < clients->service->queues.count; i++) {
-        if (clients->queues[i] != NULL) {
-            queue_client_close(clients->queues[i]);
-        }
+        queue_client_close(clients->queues[i]);
     }
     free(clients->queues);
-    if (clients->metastore != NULL) {
-        metastore_client_close(clients->metastore);
-    }
+    metastore_client_close(clients->metastore);
 }
 
 static enum status

@@ -138,7 +138,7 @@ soonest(const struct key_watch *watch)
 
 /* With the lock. */
 static void
-rest(struct key_watch *watch, uint64_t until_ms)
+wait_until(struct key_watch *watch, uint64_t until_ms)
 {
     const struct timespec until = {.tv_sec = (time_t)(until_ms / 1000),
                                    .tv_nsec = (long)(until_ms % 1000) * 1000000};
@@ -179,7 +179,7 @@ watch_keys(void *context)
         }
         const struct waiting first = watch->waiting[soonest(watch)];
         if (first.next_ms > clock_monotonic_ms()) {
-            rest(watch, first.next_ms);
+            wait_until(watch, first.next_ms);
             continue;
         }
         (void)pthread_mutex_unlock(&watch->lock);

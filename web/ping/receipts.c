@@ -64,12 +64,8 @@ receipts_free(struct receipts *receipts)
     if (receipts == NULL) {
         return;
     }
-    if (receipts->last >= 0) {
-        (void)close(receipts->last);
-    }
-    if (receipts->owner >= 0) {
-        (void)close(receipts->owner);
-    }
+    file_close(receipts->last);
+    file_close(receipts->owner);
     (void)pthread_mutex_destroy(&receipts->lock);
     free(receipts->folder);
     free(receipts);
@@ -228,14 +224,10 @@ open_file(struct receipts *receipts, uint32_t number, struct reason *why)
     const int opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (opened < 0 || fstat(opened, &file) != 0) {
         const enum status status = status_fail_errno(why, "cannot open %s", path);
-        if (opened >= 0) {
-            (void)close(opened);
-        }
+        file_close(opened);
         return status;
     }
-    if (receipts->last >= 0) {
-        (void)close(receipts->last);
-    }
+    file_close(receipts->last);
     receipts->last = opened;
     receipts->number = number;
     receipts->length = (uint64_t)file.st_size;
@@ -436,9 +428,7 @@ visit_file(const struct receipts *receipts, uint32_t number, struct buf *memory,
         }
         place.offset += (uint32_t)(HEAD_SIZE + memory->length);
     }
-    if (file >= 0) {
-        (void)close(file);
-    }
+    file_close(file);
     return go_on;
 }
 

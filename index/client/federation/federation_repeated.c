@@ -155,7 +155,7 @@ add_candidate(struct counting *counting, size_t partition, uint32_t number, stru
 
 /* Asks now and then whether to go on. */
 static enum status
-look(const struct counting *counting, uint64_t taken, struct reason *why)
+check_sometimes(const struct counting *counting, uint64_t taken, struct reason *why)
 {
     return taken % CHECKED == 0 ? counting->check.check(counting->check.context, why) : STATUS_OK;
 }
@@ -180,7 +180,7 @@ take_lowest(struct counting *counting, struct entry *entries, uint64_t *taken, b
     }
     for (size_t i = 0; i < count; i++) {
         while (!entries[i].ended && entries[i].fingerprint == lowest) {
-            TRY(look(counting, (*taken)++, why));
+            TRY(check_sometimes(counting, (*taken)++, why));
             TRY(partitions > 1 ? add_candidate(counting, i, entries[i].number, why) : STATUS_OK);
             TRY(next_entry(&counting->streams[i], &entries[i], why));
         }
@@ -263,7 +263,7 @@ read_candidates(struct counting *counting, struct reason *why)
     TRY(counting_start(counting, TRIPLES_ROWS, why));
     for (size_t i = 0; i < counting->candidate_count; i++) {
         struct candidate *candidate = &counting->candidates[i];
-        TRY(look(counting, i, why));
+        TRY(check_sometimes(counting, i, why));
         const enum status status =
             read_triple(&counting->streams[candidate->partition], candidate, why);
         if (status == STATUS_END) {

@@ -51,9 +51,7 @@ struct harvest {
 static void
 harvest_free(struct harvest *harvest)
 {
-    if (harvest->file >= 0) {
-        close(harvest->file);
-    }
+    file_close(harvest->file);
     buf_release(&harvest->result_memory);
     arena_release(&harvest->arena);
     free(harvest);
@@ -97,7 +95,7 @@ put_page(struct harvest *harvest, struct slice uri, const struct harvest_positio
 }
 
 static void
-go_on(struct harvest *harvest, const struct harvest_position *next)
+put_next_page(struct harvest *harvest, const struct harvest_position *next)
 {
     struct task *task = harvest->task;
     struct harvest_position at = *next;
@@ -124,7 +122,7 @@ halve(struct harvest *harvest, const char *why)
              SLICE_PRINT(harvest->task->url), (unsigned long long)at.number,
              (unsigned long long)at.page, why);
     harvest->task->rest_ms = harvest->task->fetch->retry_ms;
-    go_on(harvest, &at);
+    put_next_page(harvest, &at);
 }
 
 /* Once may be chance. */
@@ -136,7 +134,7 @@ trouble(struct harvest *harvest, uint64_t retry_after_ms, const char *why)
     if (attempt > 1 && harvest->at.number == 0 && retry_after_ms == 0) {
         struct harvest_position at = harvest->at;
         at.number = 1; /* it does not count */
-        go_on(harvest, &at);
+        put_next_page(harvest, &at);
     } else if (attempt > 1 && harvest->at.page > 1 && retry_after_ms == 0) {
         halve(harvest, why);
     } else {
@@ -168,7 +166,7 @@ begin_again(struct harvest *harvest, uint64_t before, const char *why)
                                            .depth = at->depth,
                                            .unordered = at->unordered,
                                            .post = at->post};
-    go_on(harvest, &again);
+    put_next_page(harvest, &again);
 }
 
 static void
@@ -236,7 +234,7 @@ keep_page(struct harvest *harvest, const struct fetch_result *result,
     } else if (next.shorter != 0 && next.triples == next.counted) {
         finish(harvest, result, &next);
     } else if (task_archive(task, task->request.url, result, (struct slice){0}, &location)) {
-        go_on(harvest, &next);
+        put_next_page(harvest, &next);
     } else {
         harvest_free(harvest);
     }
@@ -249,7 +247,7 @@ take_page(struct harvest *harvest, const struct harvest_page *page)
     if (page->deeper && at->depth < HARVEST_DEPTH_MAXIMUM) {
         struct harvest_position deeper = *at;
         deeper.depth = HARVEST_DEPTH_MAXIMUM;
-        go_on(harvest, &deeper);
+        put_next_page(harvest, &deeper);
     } else if (page->triples == 0) {
         finish(harvest, &harvest->result, at);
     } else if (at->shorter != 0) {
@@ -289,7 +287,7 @@ count_parsed(void *context, enum status status, struct slice reply, const struct
     if (status != STATUS_CANCELLED) {
         next.counted = status == STATUS_OK ? parsed_count(reply) : 0;
         next.number = 1;
-        go_on(harvest, &next);
+        put_next_page(harvest, &next);
     }
 }
 
@@ -333,17 +331,17 @@ refused(struct harvest *harvest, const struct fetch_result *result)
         redirected(harvest, result);
     } else if ((status == 405 || status == 414) && next.post == 0) {
         next.post = 1;
-        go_on(harvest, &next);
+        put_next_page(harvest, &next);
     } else if (status == 504 && next.number > 0) {
         halve(harvest, reason);
     } else if (status >= 500 || status == 429 || status == 408) {
         trouble(harvest, result->retry_after_ms, reason);
     } else if (status == 400 && next.number == 0) {
         next.number = 1; /* it does not count */
-        go_on(harvest, &next);
+        put_next_page(harvest, &next);
     } else if (status == 400 && next.number == 1 && next.unordered == 0) {
         next.unordered = 1;
-        go_on(harvest, &next);
+        put_next_page(harvest, &next);
     } else {
         give_up(harvest, "failed", reason);
     }

@@ -43,7 +43,7 @@ set_space(struct planning *planning, struct description *description)
 }
 
 static void read_next(struct reading *reading);
-static void go_on(struct planning *planning);
+static void plan_or_wait(struct planning *planning);
 
 /* The last of the readings goes on; in their order, whichever ended first. */
 static void
@@ -59,7 +59,7 @@ end_reading(struct planning *planning)
             add_description(planning, description);
         }
     }
-    go_on(planning);
+    plan_or_wait(planning);
 }
 
 static void
@@ -173,7 +173,7 @@ fetch_joined(struct planning *planning, size_t from)
 
 /* With the descriptions that have come. */
 static void
-go_on(struct planning *planning)
+plan_or_wait(struct planning *planning)
 {
     const bool patient =
         planning->task->job->job.queued_ms + planning->task->fetch->wait_ms > clock_wall_ms();

@@ -17,9 +17,7 @@ read_boot(char boot[DOWNLOAD_BOOT + 1])
     const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
     const ssize_t n = file >= 0 ? read(file, boot, DOWNLOAD_BOOT) : 0;
     boot[n == DOWNLOAD_BOOT ? DOWNLOAD_BOOT : 0] = '\0';
-    if (file >= 0) {
-        close(file);
-    }
+    file_close(file);
 }
 
 static bool
@@ -32,9 +30,7 @@ write_head(const struct download *download)
     const int file = file_open(download->head, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     const bool good = file >= 0 && file_write_all_at(file, slice_of(bytes, DOWNLOAD_HEAD), 0) &&
                       fdatasync(file) == 0;
-    if (file >= 0) {
-        close(file);
-    }
+    file_close(file);
     return good;
 }
 
@@ -48,9 +44,7 @@ read_head(struct download *download, uint64_t size)
     const size_t boot_at = DOWNLOAD_NUMBER + 1, validator_at = boot_at + DOWNLOAD_BOOT + 1;
     const int file = open(download->head, O_RDONLY | O_CLOEXEC);
     const ssize_t n = file >= 0 ? read(file, bytes, DOWNLOAD_HEAD) : 0;
-    if (file >= 0) {
-        close(file);
-    }
+    file_close(file);
     if (n != DOWNLOAD_HEAD || bytes[DOWNLOAD_NUMBER] != ' ' || bytes[validator_at - 1] != ' ' ||
         bytes[validator_at] == '\0') {
         return 0;
@@ -123,9 +117,7 @@ void
 download_free(struct download *download)
 {
     if (download != NULL) {
-        if (download->file >= 0) {
-            close(download->file);
-        }
+        file_close(download->file);
         free(download);
     }
 }

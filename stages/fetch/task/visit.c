@@ -64,7 +64,8 @@ count_claims(struct task *task, struct slice host, struct slice words, struct me
         const struct slice word = slice_take(&words, ',');
         for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
             if (slice_is(word, verdicts[i].word)) {
-                meta_set_number(update, verdicts[i].field, meta_record_count(host, verdicts[i].field) + 1);
+                meta_set_number(update, verdicts[i].field,
+                                meta_record_count(host, verdicts[i].field) + 1);
             }
         }
     }
@@ -77,8 +78,8 @@ count_for_host(struct task *task, struct slice host, struct slice record)
 {
     struct slice claim = {0};
     struct meta_update update;
-    const double rate =
-        (double)meta_record_count(record, META_RATE_CHANGES) / (double)meta_record_count(record, META_RATE_SECONDS);
+    const double rate = (double)meta_record_count(record, META_RATE_CHANGES) /
+                        (double)meta_record_count(record, META_RATE_SECONDS);
     const uint64_t n = meta_record_count(host, META_HOST_DOCUMENTS);
     const double before = log((double)meta_record_count(host, META_HOST_PERIOD) + 1);
     const double period = n == 0 ? -log(rate) : before + (-log(rate) - before) / (double)(n + 1);
@@ -134,8 +135,8 @@ task_take_visit(struct task *task, struct slice host, struct slice record, struc
     const uint64_t now_ms = clock_wall_ms();
     const uint64_t visited_ms = meta_record_count(record, META_VISITED);
     struct slice text = {0};
-    task->frequency_trust =
-        recrawl_trust(meta_record_count(host, META_FREQUENCY_HELD), meta_record_count(host, META_FREQUENCY_BROKEN));
+    task->frequency_trust = recrawl_trust(meta_record_count(host, META_FREQUENCY_HELD),
+                                          meta_record_count(host, META_FREQUENCY_BROKEN));
     task->host_period = (double)meta_record_count(host, META_HOST_PERIOD);
     if (record.length == 0) {
         return;
@@ -161,8 +162,9 @@ task_take_visit(struct task *task, struct slice host, struct slice record, struc
     /* A process that begins takes its threshold from the documents. */
     if (!task->fetch->threshold_known && meta_record_count(record, META_WORTH_MS) > 0) {
         task->fetch->threshold_known = true;
-        task->fetch->budget.threshold = fmax(task->fetch->budget.threshold_least,
-                                             (double)meta_record_count(record, META_WORTH_MS) / 1000);
+        task->fetch->budget.threshold =
+            fmax(task->fetch->budget.threshold_least,
+                 (double)meta_record_count(record, META_WORTH_MS) / 1000);
     }
     if (visit->visits > 1 && visit->seconds_milli > 0 && visit->changes_milli > 0) {
         count_for_host(task, host, record);
