@@ -49,8 +49,8 @@ const struct opt fetch_options[] = {
      "The number of times a document is tried that a server or the network fails to deliver. The "
      "queue buries it after two further attempts that a process has begun and died of."},
     {"fetch.retry", OPT_DURATION, "10", 0, 86400, NULL,
-      "The time from the start of the first attempt to the second. It is doubled for each further "
-      "one."},
+     "The time from the start of the first attempt to the second. It is doubled for each further "
+     "one."},
     {"fetch.retry_maximum", OPT_DURATION, "1h", 0, 0, NULL,
      "The longest time before an attempt, also when Retry-After asks for more."},
     {"fetch.robots", OPT_BOOL, "yes", 0, 0, NULL,

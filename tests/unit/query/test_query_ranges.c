@@ -31,7 +31,8 @@ static const struct shape {
      "{ ?s :label ?l BIND(CONCAT(?l, '!') AS ?x) }",
      true},
     {"SELECT (COUNT(DISTINCT ?x) AS ?n) { ?s :label ?l BIND(SUBSTR(?l, 1, 8) AS ?x) }", true},
-    {"SELECT ?c (COUNT(*) AS ?n) { ?s :class ?c ; :knows ?k } GROUP BY ?c", true},
+    /* From the second asking on both sides are kept, and are gone through side by side. */
+    {"SELECT ?c (COUNT(*) AS ?n) { ?s :class ?c ; :knows ?k } GROUP BY ?c ORDER BY ?c", false},
     {"SELECT ?c (COUNT(DISTINCT ?p) AS ?n) { ?s :class ?c . ?s ?p ?o } GROUP BY ?c", true},
     {"SELECT ?c (COUNT(*) AS ?n) { ?s :class ?c OPTIONAL { ?s :knows ?k } } GROUP BY ?c", true},
     {"SELECT (COUNT(?k) AS ?n) { ?s :label ?c OPTIONAL { ?s :knows ?k FILTER(?k != :s1) } }", true},
