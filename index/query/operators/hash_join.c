@@ -542,6 +542,8 @@ hash_join_borrow(struct operator* operator, const struct operator* from)
         return false;
     }
     join->table = lender->table;
+    join->list = lender->list;
+    join->list_count = lender->list_count;
     join->built = join->borrowed = true;
     if (lender->filter.words && join->filter_key == lender->filter_key) {
         give_filter(join, &lender->filter);

@@ -33,6 +33,9 @@ static const struct shape {
     {"SELECT (COUNT(DISTINCT ?x) AS ?n) { ?s :label ?l BIND(SUBSTR(?l, 1, 8) AS ?x) }", true},
     /* From the second asking on both sides are kept, and are gone through side by side. */
     {"SELECT ?c (COUNT(*) AS ?n) { ?s :class ?c ; :knows ?k } GROUP BY ?c ORDER BY ?c", false},
+    {"SELECT (COUNT(*) AS ?n) { ?s :label ?l ; :number ?k }", true},
+    {"SELECT (COUNT(*) AS ?n) { ?s :knows ?k . ?k :label ?l }", true},
+    {"SELECT (COUNT(*) AS ?n) { ?s :label ?l OPTIONAL { ?s :knows ?k } }", true},
     {"SELECT ?c (COUNT(DISTINCT ?p) AS ?n) { ?s :class ?c . ?s ?p ?o } GROUP BY ?c", true},
     {"SELECT ?c (COUNT(*) AS ?n) { ?s :class ?c OPTIONAL { ?s :knows ?k } } GROUP BY ?c", true},
     {"SELECT (COUNT(?k) AS ?n) { ?s :label ?c OPTIONAL { ?s :knows ?k FILTER(?k != :s1) } }", true},
