@@ -80,6 +80,7 @@ enum status quads_merge_step(struct quads *quads, enum quad_order order,
  * blocks themselves; *next: where to go on, its first place UINT64_MAX past the last row. */
 enum status quads_check(struct quads *quads, enum quad_order order, struct snapshot *snapshot,
                         struct row *next, struct row_vector *rows, struct reason *why);
+struct tree *quads_tree(const struct quads *quads, enum quad_order order);
 const char *quads_tree_name(const struct quads *quads, enum quad_order order);
 
 #endif

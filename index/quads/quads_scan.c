@@ -495,6 +495,12 @@ quads_check(struct quads *quads, enum quad_order order, struct snapshot *snapsho
                : status_prefix(why, status, "tree %s", tree_name(quads->trees[order]));
 }
 
+struct tree *
+quads_tree(const struct quads *quads, enum quad_order order)
+{
+    return quads->trees[order];
+}
+
 const char *
 quads_tree_name(const struct quads *quads, enum quad_order order)
 {

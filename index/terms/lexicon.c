@@ -57,6 +57,12 @@ lexicon_nodes(struct lexicon *lexicon)
     return lexicon->nodes;
 }
 
+struct tree *
+lexicon_terms(struct lexicon *lexicon)
+{
+    return lexicon->terms;
+}
+
 uint64_t
 lexicon_bytes(struct lexicon *lexicon)
 {

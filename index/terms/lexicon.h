@@ -16,6 +16,7 @@ struct lexicon;
 enum status lexicon_open(struct lexicon **lexicon, struct environment *environment, size_t memory,
                          size_t blocks, struct reason *why);
 void lexicon_close(struct lexicon *lexicon);
+struct tree *lexicon_terms(struct lexicon *lexicon);
 struct nodes *lexicon_nodes(struct lexicon *lexicon);
 
 /* Returns the bytes of the tree of terms. Only the writer may call it. */

@@ -398,6 +398,20 @@ tree_delete(struct tree *tree, struct transaction *transaction, struct slice key
 }
 
 enum status
+tree_is_empty(struct tree *tree, bool *empty, struct reason *why)
+{
+    DBT key = {.flags = DB_DBT_USERMEM | DB_DBT_PARTIAL}, value = key;
+    DBC *cursor = NULL;
+    int code = tree->db->cursor(tree->db, NULL, &cursor, 0);
+    if (code == 0) {
+        code = cursor->get(cursor, &key, &value, DB_FIRST);
+        (void)cursor->close(cursor);
+    }
+    *empty = code == DB_NOTFOUND;
+    return code == 0 || *empty ? STATUS_OK : tree_failed(tree, false, code, why, "cannot read");
+}
+
+enum status
 tree_position(struct tree *tree, struct slice key, double *position, struct reason *why)
 {
     DBT key_dbt = database_bytes(key);

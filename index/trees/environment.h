@@ -110,6 +110,8 @@ enum status tree_build_end(struct tree_build *build, struct transaction *transac
                            struct reason *why);
 /* Before its end; NULL is fine. */
 void tree_build_drop(struct tree_build *build);
+/* Tells whether the tree has no key at all. */
+enum status tree_is_empty(struct tree *tree, bool *empty, struct reason *why);
 /* Pages of the tree, and their bytes. */
 uint32_t tree_pages(struct tree *tree);
 uint64_t tree_bytes(struct tree *tree);

@@ -48,9 +48,16 @@ tree_remove_others(struct environment *environment, const char *name, const char
     }
     enum status status = STATUS_OK;
     const struct dirent *entry;
+    const bool present = faccessat(dirfd(folder), current, F_OK, 0) == 0;
     while (status == STATUS_OK && (entry = readdir(folder)) != NULL) {
-        if (is_file_of(entry->d_name, name) && strcmp(entry->d_name, current) != 0 &&
-            unlinkat(dirfd(folder), entry->d_name, 0) != 0) {
+        if (!is_file_of(entry->d_name, name) || strcmp(entry->d_name, current) == 0) {
+            continue;
+        }
+        if (!present) { /* what is there may be all that is left */
+            status =
+                status_fail(why, STATUS_CORRUPT, "%s/%s is missing, and %s is there in its place",
+                            environment->database.folder, current, entry->d_name);
+        } else if (unlinkat(dirfd(folder), entry->d_name, 0) != 0) {
             status = status_fail_errno(why, "cannot remove %s/%s", environment->database.folder,
                                        entry->d_name);
         }

@@ -269,6 +269,7 @@ open_parts(struct partition *partition, const struct partition_options *options,
                      options->block_memory, why));
     TRY(gathering_open(partition, why));
     partition->totals.terms = nodes_next(lexicon_nodes(partition->lexicon)) - 1;
+    TRY(partition_check_whole(partition, why));
     TRY(literals_open(&partition->literals, partition->environment, options->words_memory,
                       options->build_from, why));
     partition->literals_next = literals_next(partition->literals);

@@ -78,6 +78,9 @@ enum status partition_write_words(struct partition *partition, struct reason *wh
 enum status partition_hold_staging(struct partition *partition, struct reason *why);
 void partition_release_staging(struct partition *partition);
 /* Notes what a set changes that is published and not committed yet. */
+/* CORRUPT, naming the tree, when one that holds something of every quad is empty although there are
+ * quads: its file was removed or lost. */
+enum status partition_check_whole(const struct partition *partition, struct reason *why);
 void partition_mark(struct partition *partition, const struct change_set *set);
 /* The writer tells of a commit. */
 void partition_committed(struct partition *partition, const struct totals *totals);

@@ -381,6 +381,37 @@ without_its_log_nothing_wrong_is_answered(void **state)
     is_refused_without_its_log(2);
 }
 
+/* Opens a copy of the index that lacks a file. */
+static void
+is_refused_without(const char *file)
+{
+    char copy[SCRATCH_SIZE + 32];
+    struct partition_options options;
+    struct partition *partition;
+    struct reason why = {""};
+    copy_index(copy);
+    fixture_run("rm %s/%s.db", copy, file);
+    partition_options_default(&options, copy);
+    options.disk_reserve = 0;
+    for (int i = 0; i < 2; i++) { /* nor when it is tried again */
+        assert_int_equal(partition_open(&partition, &options, &why), STATUS_CORRUPT);
+        assert_non_null(strstr(why.text, file));
+    }
+}
+
+/* A file that somebody removed, or the file system lost, is not made anew in silence. */
+static void
+without_a_file_it_does_not_start(void **state)
+{
+    static const char *const files[] = {"quads-cspo", "quads-spoc", "quads-pocs", "quads-ocsp",
+                                        "quads-ospc", "quads-cpos", "terms",      "nodes",
+                                        "documents",  "statistics"};
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        is_refused_without(files[i]);
+    }
+}
+
 /* Nothing comes for a moment. */
 static void
 a_pause_brings_all_in(void **state)
@@ -458,6 +489,7 @@ main(void)
                                        cmocka_unit_test(batches_without_changes_take_no_room),
                                        cmocka_unit_test(a_large_batch_comes_after),
                                        cmocka_unit_test(what_is_gathered_stays_in_the_log),
+                                       cmocka_unit_test(without_a_file_it_does_not_start),
                                        cmocka_unit_test(without_its_log_nothing_wrong_is_answered),
                                        cmocka_unit_test(a_pause_brings_all_in),
                                        cmocka_unit_test(large_batches_are_gathered_again),

@@ -1,0 +1,55 @@
+/* A tree whose file was removed, or lost by the file system, is made anew when it is opened, and
+ * queries would miss what was in it without a word. So a partition that has quads does not start
+ * when a tree that holds something of every quad has nothing in it. The keyword index is not among
+ * them: it may be removed, and is made anew from the terms. */
+#include "index/write/partition_private.h"
+
+static enum status
+check_tree(const struct partition *partition, struct tree *tree, struct reason *why)
+{
+    struct reason ignored;
+    bool empty = false;
+    /* What cannot be read is there; whoever needs it is told. */
+    const enum status status = tree_is_empty(tree, &empty, &ignored);
+    if (status != STATUS_OK || !empty) {
+        return STATUS_OK;
+    }
+    return status_fail(why, STATUS_CORRUPT,
+                       "%s: the file of %s is missing or has lost what was in it (%llu quads are "
+                       "known)",
+                       partition->folder, tree_name(tree),
+                       (unsigned long long)partition->totals.quads);
+}
+
+/* Of changes that are gathered only the first order has them so far. */
+static bool
+is_whole(const struct partition *partition, enum quad_order order)
+{
+    return order == ORDER_CSPO || partition->gathered_from == 0;
+}
+
+enum status
+partition_check_whole(const struct partition *partition, struct reason *why)
+{
+    bool empty = true;
+    if (partition->totals.quads == 0) {
+        TRY(tree_is_empty(quads_tree(partition->quads, ORDER_CSPO), &empty, why));
+        return empty || partition->totals.batches > 0
+                   ? STATUS_OK
+                   : status_fail(why, STATUS_CORRUPT,
+                                 "%s: the file of statistics is missing or has lost what was in it",
+                                 partition->folder);
+    }
+    TRY(check_tree(partition, partition->documents, why));
+    TRY(check_tree(partition, lexicon_terms(partition->lexicon), why));
+    for (enum quad_order order = 0; order < ORDER_COUNT; order++) {
+        if (is_whole(partition, order)) {
+            TRY(check_tree(partition, quads_tree(partition->quads, order), why));
+        }
+    }
+    return partition->totals.terms > 0
+               ? STATUS_OK
+               : status_fail(why, STATUS_CORRUPT,
+                             "%s: the file of nodes is missing or has lost what was in it",
+                             partition->folder);
+}
