@@ -20,7 +20,6 @@ struct memtable {
     struct change_set *sets[MEMTABLE_SETS]; /* the oldest first */
     size_t count;
     bool flushing; /* the first is being brought into the trees */
-    bool missing;  /* the start could not read what was gathered */
 };
 
 /* Rows in the order of a tree. */

@@ -20,7 +20,8 @@ struct snapshots {
     struct change_set *newest; /* linked to older ones */
     struct change_set *dropped;
     struct memtable gathered;
-    uint64_t last; /* version of the newest set ever */
+    struct reason missing; /* why no tree but CSPO can be read; empty: all can */
+    uint64_t last;         /* version of the newest set ever */
     uint64_t committed;
     uint64_t oldest_readable; /* snapshots of smaller versions have ended */
     size_t bytes, memory;
@@ -181,16 +182,18 @@ void
 snapshots_gathered(struct snapshots *snapshots, struct change_set *set)
 {
     struct memtable *table = &snapshots->gathered;
-    if (set == NULL) {
-        table->missing = true;
-        return;
-    }
     if (set->count == 0) {
         change_set_free(set);
         return;
     }
     table->sets[table->count++] = set;
     join_last(snapshots);
+}
+
+void
+snapshots_set_missing(struct snapshots *snapshots, const struct reason *why)
+{
+    snapshots->missing = *why;
 }
 
 size_t
@@ -210,13 +213,12 @@ snapshots_gathered_from(struct snapshots *snapshots, bool flushed)
     return table->count > first ? table->sets[first]->batch : 0;
 }
 
-static const char missing_text[] = "what was gathered for the trees cannot be read: a page of "
-                                   "changes.db is damaged";
-
 enum status
 snapshots_health(struct snapshots *snapshots, struct reason *why)
 {
-    return snapshots->gathered.missing ? status_fail(why, STATUS_CORRUPT, missing_text) : STATUS_OK;
+    return snapshots->missing.text[0] != '\0'
+               ? status_fail(why, STATUS_CORRUPT, "%s", snapshots->missing.text)
+               : STATUS_OK;
 }
 
 void
@@ -382,10 +384,9 @@ snapshot_restore(struct snapshot *snapshot, enum quad_order order, const struct 
             rows_change(set, order, first, last, true, rows);
         }
     }
-    const bool missing = snapshots->gathered.missing && order != ORDER_CSPO;
     latch_leave(&snapshots->latch);
-    if (missing) {
-        return status_fail(why, STATUS_CORRUPT, missing_text);
+    if (order != ORDER_CSPO) {
+        TRY(snapshots_health(snapshots, why));
     }
     return !ended ? STATUS_OK
                   : status_fail(why, STATUS_STALE,

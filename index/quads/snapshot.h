@@ -38,9 +38,10 @@ void snapshots_flush(struct snapshots *snapshots);
 const struct change_set *snapshots_flushing(const struct snapshots *snapshots);
 /* Writer: it is in all trees, by a transaction that changed nothing else. */
 void snapshots_flushed(struct snapshots *snapshots);
-/* Writer, at the start, the oldest first: changes that were gathered before it. NULL: they cannot
- * be read, so no tree but CSPO can. */
+/* Writer, at the start, the oldest first: changes that were gathered before it. */
 void snapshots_gathered(struct snapshots *snapshots, struct change_set *set);
+/* Writer, at the start: no tree but CSPO can be read, and nothing be written, for this reason. */
+void snapshots_set_missing(struct snapshots *snapshots, const struct reason *why);
 /* Changes gathered, and the first batch that is among them, 0: none. flushed: without what
  * snapshots_flushing gives. */
 size_t snapshots_gathered_changes(struct snapshots *snapshots);

@@ -76,7 +76,11 @@ gathering_open(struct partition *partition, struct reason *why)
     change_reader_close(reader);
     if (status == STATUS_CORRUPT || status == STATUS_STALE) {
         log_error("changes that the trees lack cannot be read", "why=%s", why->text);
-        snapshots_gathered(partition->snapshots, NULL);
+        struct reason missing;
+        (void)status_fail(&missing, STATUS_CORRUPT,
+                          "what was gathered for the trees cannot be read: a page of changes.db is "
+                          "damaged");
+        snapshots_set_missing(partition->snapshots, &missing);
         return STATUS_OK;
     }
     return status;

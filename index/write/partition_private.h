@@ -79,7 +79,8 @@ enum status partition_hold_staging(struct partition *partition, struct reason *w
 void partition_release_staging(struct partition *partition);
 /* Notes what a set changes that is published and not committed yet. */
 /* CORRUPT, naming the tree, when one that holds something of every quad is empty although there are
- * quads: its file was removed or lost. */
+ * quads: its file was removed or lost. Without an order that a dump does not read there is only
+ * that left, and queries and batches end with CORRUPT. */
 enum status partition_check_whole(const struct partition *partition, struct reason *why);
 void partition_mark(struct partition *partition, const struct change_set *set);
 /* The writer tells of a commit. */

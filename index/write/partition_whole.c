@@ -1,7 +1,9 @@
 /* A tree whose file was removed, or lost by the file system, is made anew when it is opened, and
  * queries would miss what was in it without a word. So a partition that has quads does not start
- * when a tree that holds something of every quad has nothing in it. The keyword index is not among
- * them: it may be removed, and is made anew from the terms. */
+ * when a tree that holds something of every quad has nothing in it; without another order than CSPO
+ * it starts for a dump, which is all that can be read then. The keyword index is not looked at: it
+ * may be removed, and is made anew from the terms. */
+#include "base/system/log.h"
 #include "index/write/partition_private.h"
 
 static enum status
@@ -21,11 +23,18 @@ check_tree(const struct partition *partition, struct tree *tree, struct reason *
                        (unsigned long long)partition->totals.quads);
 }
 
-/* Of changes that are gathered only the first order has them so far. */
-static bool
-is_whole(const struct partition *partition, enum quad_order order)
+/* The orders that a dump does not read. They may be empty while changes are gathered for them. */
+static void
+check_orders(const struct partition *partition)
 {
-    return order == ORDER_CSPO || partition->gathered_from == 0;
+    struct reason why;
+    for (enum quad_order order = 0; order < ORDER_COUNT && partition->gathered_from == 0; order++) {
+        if (order != ORDER_CSPO &&
+            check_tree(partition, quads_tree(partition->quads, order), &why) != STATUS_OK) {
+            log_error("tree_missing", "why=%s", why.text);
+            snapshots_set_missing(partition->snapshots, &why);
+        }
+    }
 }
 
 enum status
@@ -42,11 +51,8 @@ partition_check_whole(const struct partition *partition, struct reason *why)
     }
     TRY(check_tree(partition, partition->documents, why));
     TRY(check_tree(partition, lexicon_terms(partition->lexicon), why));
-    for (enum quad_order order = 0; order < ORDER_COUNT; order++) {
-        if (is_whole(partition, order)) {
-            TRY(check_tree(partition, quads_tree(partition->quads, order), why));
-        }
-    }
+    TRY(check_tree(partition, quads_tree(partition->quads, ORDER_CSPO), why));
+    check_orders(partition);
     return partition->totals.terms > 0
                ? STATUS_OK
                : status_fail(why, STATUS_CORRUPT,
