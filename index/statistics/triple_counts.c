@@ -266,8 +266,9 @@ triple_counts_read(const struct quad_source *source, const struct count_request 
             c.table[(*count)++] = c.table[i];
         }
     }
-    if (request->again && *count > 0) {
-        /* A join reads them in the order in which it finds them elsewhere. */
+    if (*count > 1) {
+        /* A join goes through them beside others in this order, also when they were counted, and
+         * kept, for something else. */
         qsort(c.table, *count, sizeof *c.table, compare_counts);
     }
     *counts = c.table;

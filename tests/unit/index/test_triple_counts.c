@@ -307,6 +307,32 @@ test_what_is_asked_once_is_not_counted(void **state)
     memory_source_free(memory);
 }
 
+/* Counts that are kept for a group are read by a join in the order of their values, too. */
+static void
+test_what_was_counted_for_a_group_ascends(void **state)
+{
+    struct memory_source *memory = make_source(QUADS);
+    struct triple_count_cache *cache = triple_count_cache_new();
+    struct triple_count *counts;
+    struct reason why;
+    size_t count;
+    (void)state;
+    for (int again = 0; again < 2; again++) {
+        const struct count_request request = {
+            .by = TRIPLE_OBJECT, .memory = ENOUGH, .again = again > 0, .check = go_on};
+        assert_int_equal(triple_counts_cached(cache, 1, memory_source_table(memory), &request,
+                                              &counts, &count, &why),
+                         STATUS_OK);
+        assert_int_equal(count, OBJECTS);
+        for (size_t k = 1; k < count; k++) {
+            assert_true(counts[k - 1].value < counts[k].value);
+        }
+        free(counts);
+    }
+    triple_count_cache_free(cache);
+    memory_source_free(memory);
+}
+
 int
 main(void)
 {
@@ -317,6 +343,7 @@ main(void)
         cmocka_unit_test(test_answers_are_of_their_version),
         cmocka_unit_test(test_the_cache_is_bounded),
         cmocka_unit_test(test_what_is_asked_once_is_not_counted),
+        cmocka_unit_test(test_what_was_counted_for_a_group_ascends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
