@@ -65,6 +65,10 @@ size_t opt_list(const struct opt_set *set, const char *name, const char *const *
 /* The value as written, of any type; whether it differs from the default. */
 const char *opt_text(const struct opt_set *set, const char *name, bool *changed);
 
+/* Returns the tables that the set was made of, NULL behind the last. They are the caller's of
+ * opt_set_new. */
+const struct opt *const *opt_set_tables(const struct opt_set *set);
+
 /* The commented sample configuration: every option with its help and default, all options
  * commented out. deploy/quadrille.conf is this output; a test compares. */
 void opt_set_print_sample(const struct opt_set *set, FILE *out);

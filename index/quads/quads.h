@@ -41,6 +41,8 @@ enum status quads_read(struct quads *quads, enum quad_order order, const struct 
 enum status quads_keep_present(struct quads *quads, enum quad_order order, struct row_vector *rows,
                                struct reason *why);
 
+/* Returns whether the order begins with the places bound in pattern; *bound gets their number. */
+bool quads_order_serves(const struct quad_oids *pattern, enum quad_order order, unsigned *bound);
 /* The order whose first places are those bound in pattern; *bound gets their number. */
 enum quad_order quads_order_for(const struct quad_oids *pattern, unsigned *bound);
 

@@ -17,7 +17,7 @@
 #include "base/slice.h"
 #include "base/status.h"
 
-enum { RUN_KEY_MAXIMUM = 40, RUN_VALUE_MAXIMUM = 512 << 10, RUN_FILTER_BITS = 10 };
+enum { RUN_KEY_MAXIMUM = 40, RUN_VALUE_MAXIMUM = 512 << 10 };
 
 /* The properties that all runs of a tree have in common. */
 struct run_shape {

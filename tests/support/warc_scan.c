@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "base/memory.h"
-#include "warc/warc_private.h"
+#include "warc/record.h"
 
 enum { CHUNK = 256 << 10, PIECE = 64 << 10, GZIP_WINDOW = 15 + 16 };
 
