@@ -20,7 +20,7 @@ index_OBJECTS += $(addprefix index/statistics/,census.o characteristic_sets.o no
 index_OBJECTS += $(addprefix index/terms/,block_packing.o change_marks.o lexicon.o node_block.o node_cache.o nodes.o oid.o \
 	term_blocks.o term_cache.o term_digests.o term_set.o terms_write.o)
 index_OBJECTS += $(addprefix index/trees/,environment.o environment_build.o environment_copy.o environment_io.o \
-	fences.o latch.o tree_files.o)
+	fences.o latch.o)
 index_OBJECTS += $(addprefix index/words/,literals.o literals_state.o posting_blocks.o posting_build.o posting_check.o posting_lists.o \
 	posting_memtable.o posting_runs.o posting_write.o search.o search_words.o tokenizer.o word_query.o)
 index_OBJECTS += $(addprefix index/write/,batch_commit.o batch_gather.o batch_stage.o gathering.o graph_differences.o \

@@ -1,6 +1,6 @@
 /* The Berkeley DB environment of one partition: the only files here that see db.h are
- * environment.c, environment_build.c, environment_copy.c and tree_files.c. Trees, transactions and
- * cursors as opaque types, and failures as status and reason.
+ * environment.c, environment_build.c, environment_copy.c and environment_io.c. Trees, transactions
+ * and cursors are opaque types, and failures as status and reason.
  *
  * One process per folder (flock on DIR/lock). Opening always recovers. The environment has no
  * lock subsystem: readers and the writer are kept apart by a latch for each tree (latch.h), which

@@ -5,7 +5,7 @@
 #ifndef INDEX_CLIENT_FEDERATION_FEDERATION_COUNTS_H
 #define INDEX_CLIENT_FEDERATION_FEDERATION_COUNTS_H
 
-#include "index/client/federation/federation_private.h"
+#include "index/client/federation/federation_state.h"
 #include "index/sort/checked_sort.h"
 
 struct totals {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/client/federation/federation_private.h"
+#include "index/client/federation/federation_state.h"
 #include "index/protocol/triples_request.h"
 
 enum { NODES_MOST = 1 << 22, SHARED_MOST = 1 << 18, SHARED_PART = 4 };
@@ -245,8 +245,8 @@ enum status
 federation_part(void *context, enum key_places places, bool *any, struct reason *why)
 {
     struct federation *federation = context;
-    struct parted *parted = &federation->parted[places];
-    if (!parted->asked) {
+    struct nodes_asked *nodes = &federation->nodes[places];
+    if (!nodes->asked) {
         enum status status = read_once(federation, places, why);
         if (status == STATUS_STALE) {
             status = read_once(federation, places, why);
@@ -254,12 +254,12 @@ federation_part(void *context, enum key_places places, bool *any, struct reason 
         if (status != STATUS_OK && status != STATUS_LIMIT) {
             return status;
         }
-        parted->asked = true;
-        parted->limit = status != STATUS_OK;
+        nodes->asked = true;
+        nodes->limit = status != STATUS_OK;
     }
     const struct parting *parting = parting_of(federation->client, places);
     *any = parting->shared > 0;
-    return parted->limit || parting->shared > SHARED_MOST ||
+    return nodes->limit || parting->shared > SHARED_MOST ||
                    parting->shared > parting->all / SHARED_PART
                ? status_fail(why, STATUS_LIMIT, "the partitions have too much in common")
                : STATUS_OK;

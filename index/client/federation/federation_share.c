@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/system/clock.h"
-#include "index/client/federation/federation_private.h"
+#include "index/client/federation/federation_state.h"
 #include "index/protocol/share_request.h"
 
 struct share_scan {

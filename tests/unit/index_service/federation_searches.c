@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "index/client/federation/federation_private.h"
+#include "index/client/federation/federation_stream.h"
+#include "index/client/federation/federation_terms.h"
 #include "index/client/index_client.h"
 
 enum { PARTITIONS_ASKED = 3, MANY = 150, PIECE = 7 };

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/client/federation/federation_private.h"
+#include "index/client/federation/federation_state.h"
 #include "index/client/index_client.h"
 #include "index/protocol/triples_request.h"
 
