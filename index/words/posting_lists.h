@@ -4,7 +4,7 @@
 #define INDEX_WORDS_POSTING_LISTS_H
 
 #include "base/arena.h"
-#include "index/words/literals_private.h"
+#include "index/words/literals_index.h"
 #include "index/words/word_query.h"
 
 /* The state of the index that one search sees, from its beginning to its end. */

@@ -1,6 +1,7 @@
-/* The result writers among themselves: each format is a table of functions over one writer. */
-#ifndef INDEX_QUERY_RESULTS_RESULT_PRIVATE_H
-#define INDEX_QUERY_RESULTS_RESULT_PRIVATE_H
+/* What a format of results implements: a table of functions over a writer. result.c owns the writer
+ * and calls them; what one format keeps besides is in a part of its own. */
+#ifndef INDEX_QUERY_RESULTS_RESULT_SYNTAX_H
+#define INDEX_QUERY_RESULTS_RESULT_SYNTAX_H
 
 #include "base/buf.h"
 #include "index/query/results/result.h"
@@ -26,13 +27,16 @@ struct result_writer {
     uint64_t rows;
     bool answered; /* boolean was called */
     char *name_bytes;
-    struct buf cells;   /* table: cells, each with a NUL behind it */
-    size_t *widths;     /* table */
-    struct graph graph; /* Turtle */
-    /* The last quad's, in RDF/XML and JSON-LD. */
-    struct buf subject, property;
-    enum term_kind subject_kind;
-    bool in_run, typed; /* there was one; its property is @type */
+    struct result_table {
+        struct buf cells; /* each with a NUL behind it */
+        size_t *widths;
+    } table;            /* result_text.c */
+    struct graph graph; /* of Turtle: result_text.c */
+    struct result_run {
+        struct buf subject, property; /* of the last quad */
+        enum term_kind subject_kind;
+        bool open, typed; /* there was one; its property is @type */
+    } run;                /* of RDF/XML and JSON-LD: result_graphs.c */
 };
 
 extern const struct result_syntax result_json, result_xml, result_csv, result_tsv, result_table,
