@@ -24,7 +24,7 @@ index_OBJECTS += $(addprefix index/trees/,environment.o environment_build.o envi
 index_OBJECTS += $(addprefix index/words/,literal_words.o literals.o literals_state.o posting_blocks.o posting_build.o posting_check.o posting_lists.o \
 	posting_memtable.o posting_runs.o posting_write.o search.o search_words.o tokenizer.o word_query.o)
 index_OBJECTS += $(addprefix index/write/,batch_commit.o batch_gather.o batch_stage.o gathering.o graph_differences.o \
-	graph_transaction.o packed_quads.o partition.o partition_keys.o partition_needs.o partition_whole.o \
+	graph_transaction.o keeper.o packed_quads.o partition.o partition_keys.o partition_needs.o partition_whole.o \
 	partition_reader.o partition_state.o patch.o staging.o \
 	staging_merge.o)
 PROGRAMS += quadrille-index

@@ -24,7 +24,7 @@ struct tree {
     struct environment *environment;
     char *name;
     uint64_t number; /* of its file; changes in the latch, and with `writer` of
-                        index/write/partition.c held */
+                        index/write/partition_state.h held */
     struct latch latch;
     struct tree *next;
 };

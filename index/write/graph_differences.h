@@ -3,7 +3,7 @@
 #define INDEX_WRITE_GRAPH_DIFFERENCES_H
 
 #include "index/sort/oid_sort.h"
-#include "index/write/batch_private.h"
+#include "index/write/batch.h"
 
 struct differences {
     struct partition *partition;

@@ -5,7 +5,7 @@
 #ifndef INDEX_WRITE_STAGING_MERGE_H
 #define INDEX_WRITE_STAGING_MERGE_H
 
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 
 /* With `writer` held. Nothing waits afterwards when OK. */
 enum status merge_staged(struct partition *partition, struct reason *why);

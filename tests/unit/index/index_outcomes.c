@@ -3,7 +3,7 @@
  * which it remembers. The linker lets the test see what is asked of the environment. */
 #include "tests/unit/index/index_outcomes.h"
 
-#include "index/write/batch_private.h"
+#include "index/write/batch.h"
 #include "tests/unit/index/index_fixture.h"
 #include "tests/unit/moved_clock.h"
 

@@ -1,10 +1,11 @@
-/* Inside of a batch: shared by batch_gather.c, batch_commit.c (commit), staging_merge.c and
- * graph_differences.c. */
-#ifndef INDEX_WRITE_BATCH_PRIVATE_H
-#define INDEX_WRITE_BATCH_PRIVATE_H
+/* A batch: the documents and patches that are gathered, and what became of each. batch_gather.c
+ * fills it; batch_commit.c and batch_stage.c decide what of it is written (fields of a document
+ * from `old` on); others read it. */
+#ifndef INDEX_WRITE_BATCH_H
+#define INDEX_WRITE_BATCH_H
 
 #include "base/buf.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 
 /* A quad as indexes into the batch's terms. */
 struct batch_quad {
