@@ -6,8 +6,8 @@ stages_OBJECTS += $(addprefix stages/fetch/parser/,fetch_parser.o fetch_parser_w
 stages_OBJECTS += $(addprefix stages/parsing/,document_worker.o)
 stages_OBJECTS += $(addprefix stages/sandbox/,fork_server.o landlock.o sandbox.o sandbox_calls.o sandbox_selftest.o \
 	sandbox_selftest_program.o worker.o)
-stages_OBJECTS += $(addprefix stages/skeleton/,content.o document.o document_meta.o recrawl_options.o resources.o \
-	services.o stage.o stage_batch.o stage_events.o stage_metadata.o stage_options.o visit_schedule.o)
+stages_OBJECTS += $(addprefix stages/skeleton/,content.o document.o document_meta.o held_job.o recrawl_options.o resources.o \
+	services.o stage.o stage_batch.o stage_events.o stage_metadata.o stage_options.o stage_reserve.o visit_schedule.o)
 PROGRAMS += quadrille-extract quadrille-fetch quadrille-detect quadrille-transform
 quadrille-transform_OBJECTS := stages/transform/transform_stage.o stages/transform/transform_document.o
 quadrille-detect_OBJECTS := stages/detect/detect_stage.o stages/transform/transform_document.o

@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "config/process_state.h"
 #include "metastore/record.h"
-#include "stages/skeleton/stage_private.h"
+#include "stages/skeleton/stage_run.h"
 #include "tests/unit/memory_in_use.h"
 
 enum { BATCH = 3, DELAY_MS = 50, GATHER_MS = 20, REST_MS = 100, REST_LEAST_MS = 30, TEXT = 4096 };
@@ -189,13 +189,12 @@ open_run_in(struct stage_run *run, const struct stage_spec *spec, struct slice c
             const char *self)
 {
     struct reason why;
-    *run = (struct stage_run){.spec = spec,
-                              .batch_most = BATCH,
-                              .batch_delay_ms = DELAY_MS,
-                              .batch_gather_ms = GATHER_MS,
-                              .job_memory = 1 << 20};
-    run->ended_last = &run->ended;
-    run->waiting_last = &run->waiting;
+    *run =
+        (struct stage_run){.spec = spec,
+                           .batches = {.most = BATCH, .delay_ms = DELAY_MS, .gather_ms = GATHER_MS},
+                           .job_memory = 1 << 20};
+    batching_init(&run->batches);
+    reserving_init(&run->reserving);
     assert_int_equal(events_open(&run->events, &why), STATUS_OK);
     now_ms = 1000000;
     said[0] = '\0';
@@ -215,9 +214,9 @@ static void
 close_run(struct stage_run *run)
 {
     cluster_close(run->cluster);
-    assert_int_equal(run->batches_under_way, 0);
-    assert_int_equal(run->ended_count, 0);
-    assert_int_equal(run->running_count, 0);
+    assert_int_equal(run->batches.under_way, 0);
+    assert_int_equal(run->batches.ended_count, 0);
+    assert_int_equal(run->jobs.running, 0);
     events_close(&run->events);
 }
 
@@ -238,7 +237,7 @@ start_job(struct stage_run *run, uint64_t id, uint8_t flags)
     memset(uri, 'x', sizeof uri); /* the job has copies */
     memset(lane, 'x', sizeof lane);
     memset(via, 'x', sizeof via);
-    run->running_count++;
+    run->jobs.running++;
     return &held->public;
 }
 
@@ -303,14 +302,14 @@ test_flush_then_metadata_then_completion(void **state)
     stage_done(first);
     assert_int_equal(batch_wait_ms(&run), 0);
     batch_advance(&run);
-    assert_int_equal(run.ended_count, 0);
+    assert_int_equal(run.batches.ended_count, 0);
     expect("flush 2 1; metadata hhttp://h.example.0 hhttp://i.example.0 hhttp://j.example.0 "
            "uhttp://h.example/1.7/4; ");
     answer_metadata(STATUS_OK);
     expect("complete 2:done 1:done; ");
-    assert_int_equal(run.batches_under_way, 1);
+    assert_int_equal(run.batches.under_way, 1);
     answer(STATUS_OK);
-    assert_int_equal(run.totals[VERDICT_DONE], 2);
+    assert_int_equal(run.jobs.totals[VERDICT_DONE], 2);
     close_run(&run);
 }
 
@@ -336,9 +335,9 @@ test_verdicts_and_outputs(void **state)
     batch_advance(&run);
     expect("complete 1:done>21/4.7>21/4.7>21/4.7>21/4.7>21/4.7>21/4.7{500,9,128} "
            "2:release(server 5,300,no attempt) 3:bury(a bomb,0); ");
-    assert_int_equal(run.totals[VERDICT_DONE], 1);
-    assert_int_equal(run.totals[VERDICT_RELEASE], 1);
-    assert_int_equal(run.totals[VERDICT_BURY], 1);
+    assert_int_equal(run.jobs.totals[VERDICT_DONE], 1);
+    assert_int_equal(run.jobs.totals[VERDICT_RELEASE], 1);
+    assert_int_equal(run.jobs.totals[VERDICT_BURY], 1);
     answer(STATUS_OK);
     close_run(&run);
 }
@@ -388,7 +387,7 @@ test_answered_batches_are_freed(void **state)
             stage_done(job);
         }
         put_done = NULL;
-        run.batch_most = BATCH;
+        run.batches.most = BATCH;
         quiet = true;
         batch_advance(&run);
         answer_metadata(STATUS_OK);
@@ -750,7 +749,7 @@ test_refused_messages_are_sent_again(void **state)
     assert_true(waits[WAIT_QUEUE]);
     pass_time(&run, 999);
     expect("");
-    assert_int_equal(run.batches_under_way, 1);
+    assert_int_equal(run.batches.under_way, 1);
     pass_time(&run, 1);
     expect("complete 1:done; "); /* neither flushed nor told to the metadata store again */
     answer(STATUS_OK);
@@ -768,16 +767,16 @@ test_flush_that_cannot_now_is_tried_again(void **state)
     end_some(&run, 1, 1);
     batch_advance(&run);
     expect("flush 1; ");
-    assert_int_equal(run.held_batches, 1);
+    assert_int_equal(run.batches.held, 1);
     pass_time(&run, 999);
     expect("");
     pass_time(&run, 1);
     expect("flush 1; ");
-    assert_int_equal(run.held_batches, 1);
+    assert_int_equal(run.batches.held, 1);
     flush_status = STATUS_OK;
     pass_time(&run, 1000);
     expect("flush 1; complete 1:done; ");
-    assert_int_equal(run.held_batches, 0);
+    assert_int_equal(run.batches.held, 0);
     answer(STATUS_OK);
     close_run(&run);
 }
@@ -844,7 +843,7 @@ test_full_batches_leave_at_once(void **state)
     end_some(&run, 3, BATCH + 1);
     batch_advance(&run);
     expect("complete 1:done 2:done 3:done; complete 4:done 5:done 6:done; ");
-    assert_int_equal(run.batches_under_way, 2);
+    assert_int_equal(run.batches.under_way, 2);
     assert_int_equal(batch_wait_ms(&run), -1);
     end_some(&run, 7, 1); /* while others are under way it waits longer */
     assert_int_equal(batch_wait_ms(&run), DELAY_MS);
@@ -863,7 +862,7 @@ test_full_batches_leave_at_once(void **state)
     batch_advance(&run);
     expect("");
     assert_int_equal(batch_wait_ms(&run), -1);
-    assert_int_equal(run.batches_under_way, 4);
+    assert_int_equal(run.batches.under_way, 4);
     answer(STATUS_OK);
     batch_advance(&run);
     expect("complete 14:done 15:done 16:done; ");
@@ -884,23 +883,23 @@ test_fetch_leaves_when_most_has_ended(void **state)
     struct stage_run run;
     (void)state;
     open_run(&run, &fetch_spec);
-    run.batch_most = 10;
-    run.reserve_again_ms = 77;
+    run.batches.most = 10;
+    run.reserving.again_ms = 77;
     struct stage_job *jobs[4];
     for (uint64_t i = 0; i < 4; i++) {
         jobs[i] = start_job(&run, i + 1, 0);
     }
     stage_done(jobs[0]);
     assert_int_equal(batch_wait_ms(&run), GATHER_MS); /* one of four */
-    run.waiting_count = 1;
+    run.reserving.waiting_count = 1;
     stage_done(jobs[1]);
     assert_int_equal(batch_wait_ms(&run), GATHER_MS); /* two, and two are worked on and one waits */
-    run.waiting_count = 0;
+    run.reserving.waiting_count = 0;
     assert_int_equal(batch_wait_ms(&run), 0);
     batch_advance(&run);
     expect("complete 1:done 2:done; ");
     answer(STATUS_OK);
-    assert_int_equal(run.reserve_again_ms, 0); /* lanes may have more */
+    assert_int_equal(run.reserving.again_ms, 0); /* lanes may have more */
     stage_done(jobs[2]);
     stage_done(jobs[3]);
     batch_advance(&run);
@@ -914,7 +913,7 @@ test_stage_rests_after_a_flush(void **state)
     struct stage_run run;
     (void)state;
     open_run(&run, &index_spec);
-    run.rest_most_ms = REST_MS;
+    run.batches.rest_most_ms = REST_MS;
     end_some(&run, 1, 2);
     batch_advance(&run);
     expect("flush 1 2; complete 1:done 2:done; ");
@@ -931,7 +930,7 @@ test_stage_rests_after_a_flush(void **state)
     batch_advance(&run);
     expect("flush 3; complete 3:done; ");
     answer(STATUS_OK);
-    run.rest_least_ms = REST_LEAST_MS; /* at least, however few they are */
+    run.batches.rest_least_ms = REST_LEAST_MS; /* at least, however few they are */
     end_some(&run, 4, 1);
     now_ms += REST_MS;
     batch_advance(&run);
@@ -957,13 +956,13 @@ test_jobs_aside_are_counted(void **state)
     stage_set_aside(job, true);
     stage_set_aside(job, true);
     stage_set_aside(other, true);
-    assert_int_equal(run.aside_count, 2);
+    assert_int_equal(run.jobs.aside, 2);
     stage_set_aside(other, false);
-    assert_int_equal(run.aside_count, 1);
+    assert_int_equal(run.jobs.aside, 1);
     stage_done(job);
-    assert_int_equal(run.aside_count, 0);
+    assert_int_equal(run.jobs.aside, 0);
     stage_done(other);
-    assert_int_equal(run.aside_count, 0);
+    assert_int_equal(run.jobs.aside, 0);
     batch_advance(&run);
     answer(STATUS_OK);
     close_run(&run);

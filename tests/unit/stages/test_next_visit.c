@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "crawl/recrawl.h"
-#include "stages/skeleton/stage_private.h"
+#include "stages/skeleton/stage_run.h"
 #include "stages/skeleton/visit_schedule.h"
 
 enum { OUTPUTS_MOST = 8 };

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "stages/skeleton/stage_private.h"
+#include "stages/skeleton/stage_run.h"
 #include "tests/unit/stages/stage_batches.h"
 
 enum { LEAST = 16, MOST = 100 };
