@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "tests/power_loss/disk_private.h"
+#include "tests/power_loss/disk_trace.h"
 
 enum { LINE = 4096, COMMAND_MAXIMUM = 1 << 20 };
 

@@ -1,5 +1,8 @@
-#ifndef TESTS_POWER_LOSS_DISK_PRIVATE_H
-#define TESTS_POWER_LOSS_DISK_PRIVATE_H
+/* A trace that was read: the operations in their order, and the files and folders that they
+ * concern. disk_trace.c makes it, disk_sites.c adds the sites; the states of disk.c are made from
+ * it. */
+#ifndef TESTS_POWER_LOSS_DISK_TRACE_H
+#define TESTS_POWER_LOSS_DISK_TRACE_H
 
 #include "base/buf.h"
 #include "base/slice.h"
@@ -47,7 +50,9 @@ struct disk_trace {
     size_t site_count;
 };
 
-/* node NONE: takes the name away. */
+/* Returns whether the file is a tree of Berkeley DB. */
+bool disk_is_database(struct slice name);
+/* Gives the name to the node; NONE: takes the name away. */
 void entries_set(struct entries *entries, struct slice name, size_t node);
 
 #endif
