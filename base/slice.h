@@ -18,7 +18,7 @@ struct slice {
     {                                  \
         (literal), sizeof(literal) - 1 \
     }
-/* For printf: "%.*s" with SLICE_PRINT(slice). */
+/* Gives the two arguments that printf's "%.*s" needs to print a slice. */
 #define SLICE_PRINT(slice) (int)(slice).length, (slice).at ? (slice).at : ""
 
 static inline struct slice

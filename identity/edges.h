@@ -1,4 +1,4 @@
-/* What single quads say of identity. */
+/* This part reads what single quads say of identity. */
 #ifndef IDENTITY_EDGES_H
 #define IDENTITY_EDGES_H
 

@@ -1,6 +1,6 @@
-/* What properties and classes mean, from their own documents and those of the context alone. A
- * document is believed about a term only in the direction that changes what the term itself
- * implies; so nobody changes what others mean by theirs. */
+/* This part finds what properties and classes mean, from their own documents and those of the
+ * context alone. A document is believed about a term only in the direction that changes what the
+ * term itself implies; so nobody changes what others mean by theirs. */
 #ifndef IDENTITY_MEANING_H
 #define IDENTITY_MEANING_H
 
@@ -53,7 +53,8 @@ struct meanings {
 };
 void meanings_release(struct meanings *meanings);
 
-/* What they find lives as long as the identity. */
+/* Both find what a property or class means in a context; the result lives as long as the identity.
+ */
 enum status meaning_of(struct identity *identity, uint32_t context, oid property,
                        struct meaning *meaning, struct reason *why);
 enum status restrictions_of(struct identity *identity, uint32_t context, oid class,

@@ -1,4 +1,4 @@
-/* What documents say of properties and classes. */
+/* This part reads what documents say of properties and classes. */
 #ifndef IDENTITY_SCHEMA_H
 #define IDENTITY_SCHEMA_H
 

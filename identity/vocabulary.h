@@ -45,7 +45,8 @@ enum vocabulary_term {
 /* Axioms are named by the term that makes them. */
 enum { SCHEMA_KINDS = VOCABULARY_TYPE, SCHEMA_MOST = 200000 /* axioms of a document */ };
 
-/* What the index has of these terms. vocabulary.c fills it, once; the terms are read by all. */
+/* Holds what the index has of these terms. vocabulary.c fills it, once; the terms are read by all.
+ */
 struct vocabulary {
     oid terms[VOCABULARY_COUNT]; /* OID_NONE: no quad has it */
     bool ready;

@@ -10,7 +10,7 @@
 
 enum { FIND_ROW_BYTES = 16 << 20, FIND_SUBJECTS = 500 };
 
-/* What has been asked for about the rows of a search, each once. */
+/* Holds what has been asked for about the rows of a search, each once. */
 struct row_facts {
     const struct find_access *access;
     json_t *classes; /* subject: [class]; NULL: not asked for yet */

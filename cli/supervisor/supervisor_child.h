@@ -30,14 +30,14 @@ struct children {
     size_t count;
 };
 
-/* What all children are run with; the owner keeps it while any runs. */
+/* Says what all children are run with; the owner keeps it while any runs. */
 struct child_settings {
     char *directory, *programs; /* the data directory; the folder of the programs */
     bool helper;                /* of a command: a supervisor goes before it */
     const struct flag_list *assignments;
 };
 
-/* What the end of a child means for the others. */
+/* Says what the end of a child means for the others. */
 enum child_end {
     CHILD_AGAIN,   /* it starts again, now or after a pause */
     CHILD_MISUSED, /* it refused its configuration: all have to end */

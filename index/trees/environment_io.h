@@ -1,7 +1,7 @@
-/* What Berkeley DB reads and writes, which all goes through functions of ours, and what its
- * failures mean. Pages are kept from being written while some are copied from a file; pages that it
- * reads are checked, since its own answer to a wrong checksum makes the whole environment useless.
- */
+/* All that Berkeley DB reads and writes goes through functions of this part, which also says what
+ * its failures mean. Pages are kept from being written while some are copied from a file; pages
+ * that it reads are checked, since its own answer to a wrong checksum makes the whole environment
+ * useless. */
 #ifndef INDEX_TREES_ENVIRONMENT_IO_H
 #define INDEX_TREES_ENVIRONMENT_IO_H
 
@@ -16,9 +16,10 @@ struct opened_folder {
     struct environment *next;
 };
 
-/* Before the first environment of the process. */
+/* Is called before the first environment of the process is opened. */
 void environment_io_start(void);
-/* From before it is opened until after it is closed. */
+/* environment_io_add is called before an environment is opened, environment_io_remove after it is
+ * closed. */
 void environment_io_add(struct environment *environment);
 void environment_io_remove(struct environment *environment);
 

@@ -20,13 +20,13 @@ struct literals {
 
     atomic_uint_fast64_t writes; /* steps begun and ended: odd while one is under way */
 
-    /* Of literals.c. */
+    /* What follows is changed by literals.c alone. */
     uint64_t next;        /* the first number not in active */
     uint64_t again_until; /* after a start: up to here active is what was being written */
     struct tokenizer *tokenizer;
     struct change_marks *marks;
 
-    /* Of posting_write.c: how far `writing` is written. */
+    /* posting_write.c keeps here how far `writing` is written. */
     struct writing_progress {
         struct memory_head *sorted; /* words of `writing` */
         size_t sorted_count, written;

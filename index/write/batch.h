@@ -47,7 +47,7 @@ void batch_want_no_terms(struct index_batch *batch);
 void batch_want_terms(struct index_batch *batch, size_t first, size_t end);
 /* Brings totals up to date after `added` terms got identifiers. */
 void batch_count_literals(const struct term_set *terms, uint64_t added, struct totals *totals);
-/* For qsort: by graph, documents of one graph as they came. */
+/* Compares for qsort by graph; documents of one graph stay as they came. */
 int batch_compare_documents(const void *a, const void *b);
 /* Returns how many of sorted documents have the graph of the one at `from`: several are patches,
  * and the first stands for all. */

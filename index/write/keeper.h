@@ -27,12 +27,12 @@ struct keeper {
 };
 
 void keeper_init(struct keeper *keeper, unsigned pause_s);
-/* Once all stores are open. */
+/* Starts the thread, once all stores are open. */
 enum status keeper_start(struct partition *partition, struct reason *why);
 /* Ends the thread, if it was started; before any store is closed. */
 void keeper_stop(struct partition *partition);
 
-/* With the mutex held, after a commit. */
+/* Is called after a commit, with the mutex held. */
 void keeper_note_commit(struct partition *partition);
 /* Says whether a batch that will wait is being gathered: then nothing that waits is brought in. */
 void keeper_expect(struct partition *partition, bool more);

@@ -86,7 +86,8 @@ enum status partition_check_whole(const struct partition *partition, struct reas
 
 /* ---- staging_merge.c ---- */
 
-/* From hold to release nothing waits on the disk: for copies. Not with `writer` held. */
+/* Between hold and release nothing waits on the disk, so that copies are whole. Not with `writer`
+ * held. */
 enum status partition_hold_staging(struct partition *partition, struct reason *why);
 void partition_release_staging(struct partition *partition);
 

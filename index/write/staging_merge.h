@@ -7,7 +7,7 @@
 
 #include "index/write/partition_state.h"
 
-/* With `writer` held. Nothing waits afterwards when OK. */
+/* Takes all that waits into the trees, with `writer` held. Nothing waits afterwards when OK. */
 enum status merge_staged(struct partition *partition, struct reason *why);
 
 #endif
