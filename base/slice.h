@@ -57,7 +57,7 @@ int slice_compare(struct slice a, struct slice b);
 bool slice_equal_nocase(struct slice a, struct slice b); /* ASCII only */
 bool slice_starts_nocase(struct slice a, struct slice prefix);
 struct slice slice_trim(struct slice a); /* ASCII white space off both ends */
-/* Takes the first word off a list parted by ASCII whitespace; empty at its end. */
+/* Takes the first word off a list separated by ASCII whitespace; empty at its end. */
 struct slice slice_next_word(struct slice *list);
 /* The decimal number at its front, as strtoull(3) reads it; 0 for none, or past SLICE_NUMBER_MOST
  * characters. */

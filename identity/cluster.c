@@ -1,5 +1,5 @@
-/* The cluster of a resource: all that live edges lead to, then parted where an operator has
- * split. Resources are joined to values, so pairs are never made. */
+/* The cluster of a resource: all that live edges lead to, then divided where an operator has
+ * split it. Resources are joined to values, so pairs are never made. */
 #include <stdlib.h>
 #include <string.h>
 

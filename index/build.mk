@@ -1,7 +1,7 @@
 index_OBJECTS := $(addprefix index/changes/,change_log.o change_position.o)
 index_OBJECTS += $(addprefix index/client/,client_changes.o client_graph.o client_identity.o client_lookup.o \
 	client_maintenance.o client_statistics.o client_update.o import_client.o index_client.o)
-index_OBJECTS += $(addprefix index/client/federation/,federation.o federation_counts.o federation_parting.o \
+index_OBJECTS += $(addprefix index/client/federation/,federation.o federation_counts.o federation_keys.o \
 	federation_repeated.o federation_repeated_cache.o federation_scan.o federation_search.o federation_share.o \
 	federation_stream.o federation_terms.o federation_totals.o federation_values.o federation_values_cache.o)
 index_OBJECTS += $(addprefix index/client/partitions/,client_calls.o client_links.o client_stream.o)
@@ -39,7 +39,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_index_update tests/unit/index_service/test_merged_streams \
-	tests/unit/index/test_partition_keys tests/unit/index_service/test_federation_parting \
+	tests/unit/index/test_partition_keys tests/unit/index_service/test_federation_keys \
 	tests/unit/index_service/test_provenance tests/unit/index_service/test_share \
 	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
 	tests/unit/index_terms/test_checked_sort tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_node_cache \
@@ -60,7 +60,7 @@ test_index_rows_PARTS := tests/unit/index/row_blocks.o
 test_stream_reader_WRAPS := stream_pass_on rpc_client_post clock_monotonic_ms poll
 test_federation_counts_WRAPS := stream_start stream_take stream_close rpc_client_post
 test_federation_values_WRAPS := stream_start stream_take stream_close rpc_client_post
-test_federation_parting_WRAPS := stream_start stream_take stream_close rpc_client_post
+test_federation_keys_WRAPS := stream_start stream_take stream_close rpc_client_post
 test_merged_streams_WRAPS := stream_start client_next_bytes stream_close stream_pass_on rpc_call
 test_change_stream_WRAPS := stream_start stream_next stream_close
 test_share_PARTS := tests/unit/index_service/federation_searches.o

@@ -71,9 +71,9 @@ struct share_request {
     uint64_t most;   /* rows that are wanted of each partition; UINT64_MAX: all */
     uint64_t now_ms; /* of NOW() */
     size_t columns;  /* of a row */
-    /* parted: only solutions that bind the slot `key` to a node that no other partition has there.
-     */
-    bool parted;
+    /* partition_wise: only solutions that bind the slot `key` to a node that no other partition has
+     * there. */
+    bool partition_wise;
     uint32_t key;
     enum key_places places;
     const struct oid_set *shared; /* in a partition: the nodes that others have too */
@@ -217,7 +217,7 @@ struct quad_source {
     enum status (*estimate_star)(void *context, const oid *predicates, size_t count,
                                  double *subjects, double *rows, struct reason *why);
     /* Sees which nodes several partitions have. *any: there are some. LIMIT, UNSUPPORTED: it cannot
-     * be said, or they are too many for parting by them to be worth it. Only with share. */
+     * be said, or they are too many for dividing by them to be worth it. Only with share. */
     enum status (*part)(void *context, enum key_places places, bool *any, struct reason *why);
     /* Hands out the answers of the partitions, one after the other as they come: rows of
      * request->columns identifiers, OID_NONE where nothing is bound; NULL: there are no partitions.

@@ -40,7 +40,7 @@ static const char *const type_examples[] = {
     [OPT_SIZE] = "a size such as 4096, 64K or 1.5G",
     [OPT_DURATION] = "a duration such as 1.5, 200ms, 5m or 1d",
     [OPT_STRING] = "text",
-    [OPT_LIST] = "words parted by commas or blanks",
+    [OPT_LIST] = "words separated by commas or blanks",
     [OPT_CHOICE] = "one of the choices",
 };
 

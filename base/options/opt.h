@@ -27,7 +27,7 @@ enum opt_type {
     OPT_SIZE,     /* bytes; suffix K, M, G, T (powers of 1024) */
     OPT_DURATION, /* seconds, fraction allowed; suffix ms, s, m, h, d */
     OPT_STRING,
-    OPT_LIST,  /* parted by commas and blanks */
+    OPT_LIST,  /* separated by commas and blanks */
     OPT_CHOICE /* one of the words in `choices` */
 };
 
@@ -99,7 +99,7 @@ struct program {
     const char *name;                /* "quadrille crawl" */
     const char *synopsis;            /* "[OPTION]... FILE", operands after the flags */
     const char *summary;             /* one line */
-    const char *description;         /* paragraphs parted by blank lines */
+    const char *description;         /* paragraphs separated by blank lines */
     const char *examples;            /* shell lines, comments with # */
     const struct flag *flags;        /* ended by name NULL; may be NULL */
     const struct opt *const *tables; /* options that its manual page lists; may be NULL */

@@ -103,7 +103,8 @@ enum status cli_archived(struct cli *cli, struct slice uri, struct buf *memory, 
 enum { CLI_TERM_MAXIMUM = 1 << 20 };
 enum status cli_parse_term(const char *text, struct arena *arena, struct term *term,
                            struct reason *why);
-/* Three or four of them, parted by blanks, "?" and "?name" for any, the final "." as you like. */
+/* Three or four of them, separated by blanks, "?" and "?name" for any, the final "." as you like.
+ */
 struct cli_pattern {
     struct quad quad;
     unsigned same[4]; /* the first place with the same variable; a place's own number: no other */

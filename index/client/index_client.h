@@ -139,7 +139,7 @@ enum index_count_kind {
 };
 struct index_count {
     char kind;
-    struct slice name; /* terms in N-Triples form, parted by blanks */
+    struct slice name; /* terms in N-Triples form, separated by blanks */
     uint64_t *numbers;
     size_t n;
 };

@@ -16,14 +16,14 @@ struct federation {
     struct federation_terms terms;
     bool *begun; /* the session, by partition: federation_stream.c */
     /* Whether the nodes that several partitions have were asked for, and were too many:
-     * federation_parting.c. */
+     * federation_keys.c. */
     struct nodes_asked {
         bool asked, limit;
     } nodes[KEY_PLACES];
     struct known_estimates *estimates; /* the planner asks for the same again and again */
 };
 
-/* federation_parting.c: sees which nodes several partitions have, once; the source's `part`. */
+/* federation_keys.c: sees which nodes several partitions have, once; the source's `part`. */
 enum status federation_part(void *context, enum key_places places, bool *any, struct reason *why);
 /* Appends those of the partition, after federation_part: `u64` epoch, `v` number, `v` places. */
 void federation_put_shared(const struct federation *federation, enum key_places places,

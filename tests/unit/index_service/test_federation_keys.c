@@ -1,4 +1,4 @@
-/* The nodes that several partitions have (index/client/federation/federation_parting.c), from the
+/* The nodes that several partitions have (index/client/federation/federation_keys.c), from the
  * logs that partitions send. The linker puts the functions below in the place of the streams: each
  * partition is a list of hashes. */
 #include <setjmp.h>
@@ -160,7 +160,7 @@ tear_down(void **state)
 {
     (void)state;
     for (size_t i = 0; i < KEY_PLACES; i++) {
-        parting_free(client.partings[i]);
+        node_keys_free(client.keys[i]);
     }
     return 0;
 }

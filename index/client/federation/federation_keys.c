@@ -24,7 +24,7 @@ struct key_member {
     size_t words;
 };
 
-struct parting {
+struct node_keys {
     struct key_member *members;
     size_t member_count;
     struct node *nodes;
@@ -33,38 +33,38 @@ struct parting {
 };
 
 static void
-forget(struct parting *parting)
+forget(struct node_keys *keys)
 {
-    for (size_t i = 0; i < parting->member_count; i++) {
-        free(parting->members[i].shared);
-        parting->members[i] = (struct key_member){0};
+    for (size_t i = 0; i < keys->member_count; i++) {
+        free(keys->members[i].shared);
+        keys->members[i] = (struct key_member){0};
     }
-    free(parting->nodes);
-    parting->nodes = NULL;
-    parting->mask = parting->count = 0;
-    parting->all = parting->shared = 0;
+    free(keys->nodes);
+    keys->nodes = NULL;
+    keys->mask = keys->count = 0;
+    keys->all = keys->shared = 0;
 }
 
 void
-parting_free(struct parting *parting)
+node_keys_free(struct node_keys *keys)
 {
-    if (parting != NULL) {
-        forget(parting);
-        free(parting->members);
-        free(parting);
+    if (keys != NULL) {
+        forget(keys);
+        free(keys->members);
+        free(keys);
     }
 }
 
-static struct parting *
-parting_of(struct index_client *client, enum key_places places)
+static struct node_keys *
+keys_of(struct index_client *client, enum key_places places)
 {
-    if (client->partings[places] == NULL) {
-        struct parting *parting = memory_zero(1, sizeof(*parting));
-        parting->member_count = client->count;
-        parting->members = memory_zero(client->count, sizeof(*parting->members));
-        client->partings[places] = parting;
+    if (client->keys[places] == NULL) {
+        struct node_keys *keys = memory_zero(1, sizeof(*keys));
+        keys->member_count = client->count;
+        keys->members = memory_zero(client->count, sizeof(*keys->members));
+        client->keys[places] = keys;
     }
-    return client->partings[places];
+    return client->keys[places];
 }
 
 /* ---- nodes ---- */
@@ -80,24 +80,24 @@ find(struct node *nodes, size_t mask, uint32_t hash)
 }
 
 static void
-grow(struct parting *parting)
+grow(struct node_keys *keys)
 {
-    const size_t mask = parting->nodes == NULL ? 1023 : 2 * parting->mask + 1;
+    const size_t mask = keys->nodes == NULL ? 1023 : 2 * keys->mask + 1;
     struct node *nodes = memory_zero(mask + 1, sizeof(*nodes));
-    for (size_t i = 0; parting->nodes != NULL && i <= parting->mask; i++) {
-        if (parting->nodes[i].partition != 0) {
-            *find(nodes, mask, parting->nodes[i].hash) = parting->nodes[i];
+    for (size_t i = 0; keys->nodes != NULL && i <= keys->mask; i++) {
+        if (keys->nodes[i].partition != 0) {
+            *find(nodes, mask, keys->nodes[i].hash) = keys->nodes[i];
         }
     }
-    free(parting->nodes);
-    parting->nodes = nodes;
-    parting->mask = mask;
+    free(keys->nodes);
+    keys->nodes = nodes;
+    keys->mask = mask;
 }
 
 static void
-share(struct parting *parting, size_t partition, uint32_t place)
+share(struct node_keys *keys, size_t partition, uint32_t place)
 {
-    struct key_member *member = &parting->members[partition];
+    struct key_member *member = &keys->members[partition];
     const size_t word = place / 64;
     if (word >= member->words) {
         const size_t words = word + word / 2 + 16;
@@ -106,30 +106,30 @@ share(struct parting *parting, size_t partition, uint32_t place)
                (words - member->words) * sizeof(*member->shared));
         member->words = words;
     }
-    parting->shared += !(member->shared[word] >> place % 64 & 1);
+    keys->shared += !(member->shared[word] >> place % 64 & 1);
     member->shared[word] |= UINT64_C(1) << place % 64;
 }
 
 /* Two nodes with one hash count as one that several have, also where they are one partition's. */
 static void
-add(struct parting *parting, size_t partition, uint32_t hash)
+add(struct node_keys *keys, size_t partition, uint32_t hash)
 {
-    if (parting->nodes == NULL || parting->count > parting->mask / 2) {
-        grow(parting);
+    if (keys->nodes == NULL || keys->count > keys->mask / 2) {
+        grow(keys);
     }
-    const uint32_t place = parting->members[partition].count++;
-    struct node *node = find(parting->nodes, parting->mask, hash);
-    parting->all++;
+    const uint32_t place = keys->members[partition].count++;
+    struct node *node = find(keys->nodes, keys->mask, hash);
+    keys->all++;
     if (node->partition == 0) {
         *node = (struct node){hash, place, (uint16_t)(partition + 1), false};
-        parting->count++;
+        keys->count++;
         return;
     }
     if (!node->shared) {
-        share(parting, node->partition - 1u, node->place);
+        share(keys, node->partition - 1u, node->place);
         node->shared = true;
     }
-    share(parting, partition, place);
+    share(keys, partition, place);
 }
 
 /* ---- reading the logs ---- */
@@ -153,9 +153,9 @@ start(struct row_stream *stream, enum key_places places, const struct key_member
 
 /* STALE: the log is another one than the one that was read. */
 static enum status
-read_head(struct parting *parting, struct row_stream *stream, struct reason *why)
+read_head(struct node_keys *keys, struct row_stream *stream, struct reason *why)
 {
-    struct key_member *member = &parting->members[stream->partition];
+    struct key_member *member = &keys->members[stream->partition];
     for (;;) {
         struct codec_reader in = row_stream_reader(stream);
         const uint8_t known = codec_get_u8(&in);
@@ -182,15 +182,15 @@ read_head(struct parting *parting, struct row_stream *stream, struct reason *why
 }
 
 static enum status
-read_hashes(struct parting *parting, struct row_stream *stream, struct reason *why)
+read_hashes(struct node_keys *keys, struct row_stream *stream, struct reason *why)
 {
     for (;;) {
         struct codec_reader in = row_stream_reader(stream);
         for (size_t left = (size_t)(in.end - in.at) / sizeof(uint32_t); left > 0; left--) {
-            if (parting->all == NODES_MOST) {
+            if (keys->all == NODES_MOST) {
                 return status_fail(why, STATUS_LIMIT, "the partitions have too many nodes");
             }
-            add(parting, stream->partition, codec_get_u32(&in));
+            add(keys, stream->partition, codec_get_u32(&in));
         }
         stream->at = stream->text.length - (size_t)(in.end - in.at);
         if (!stream->open) {
@@ -205,16 +205,16 @@ read_logs(struct federation *federation, enum key_places places, struct row_stre
           struct reason *why)
 {
     struct index_client *client = federation->client;
-    struct parting *parting = parting_of(client, places);
+    struct node_keys *keys = keys_of(client, places);
     for (size_t i = 0; i < client->count; i++) {
         if (!client->partitions[i].missing) {
-            TRY(start(&streams[i], places, &parting->members[i], why));
+            TRY(start(&streams[i], places, &keys->members[i], why));
         }
     }
     for (size_t i = 0; i < client->count; i++) {
         if (!client->partitions[i].missing) {
-            TRY(read_head(parting, &streams[i], why));
-            TRY(read_hashes(parting, &streams[i], why));
+            TRY(read_head(keys, &streams[i], why));
+            TRY(read_hashes(keys, &streams[i], why));
         }
     }
     return STATUS_OK;
@@ -236,7 +236,7 @@ read_once(struct federation *federation, enum key_places places, struct reason *
     }
     free(streams);
     if (status != STATUS_OK) {
-        forget(parting_of(federation->client, places));
+        forget(keys_of(federation->client, places));
     }
     return status;
 }
@@ -257,10 +257,9 @@ federation_part(void *context, enum key_places places, bool *any, struct reason 
         nodes->asked = true;
         nodes->limit = status != STATUS_OK;
     }
-    const struct parting *parting = parting_of(federation->client, places);
-    *any = parting->shared > 0;
-    return nodes->limit || parting->shared > SHARED_MOST ||
-                   parting->shared > parting->all / SHARED_PART
+    const struct node_keys *keys = keys_of(federation->client, places);
+    *any = keys->shared > 0;
+    return nodes->limit || keys->shared > SHARED_MOST || keys->shared > keys->all / SHARED_PART
                ? status_fail(why, STATUS_LIMIT, "the partitions have too much in common")
                : STATUS_OK;
 }
@@ -269,7 +268,7 @@ void
 federation_put_shared(const struct federation *federation, enum key_places places, size_t partition,
                       struct buf *out)
 {
-    const struct key_member *member = &parting_of(federation->client, places)->members[partition];
+    const struct key_member *member = &keys_of(federation->client, places)->members[partition];
     uint64_t count = 0, last = 0;
     for (size_t i = 0; i < member->words; i++) {
         count += (uint64_t)__builtin_popcountll(member->shared[i]);
