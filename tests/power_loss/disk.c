@@ -76,8 +76,8 @@ read_histories(struct state *state)
     }
 }
 
-/* Of the node's operations that were not synced: those before `names` (its size or its names) and,
- * of a unit's bytes, those before what survives_unit says. */
+/* Among the node's operations that were not synced those survive that come before `names` (its size
+ * or its names) and, of a unit's bytes, those before what survives_unit says. */
 enum how { HOW_LOST, HOW_LONG, HOW_KEPT, HOW_EARLIER, HOW_MIXED, HOW_COUNT };
 
 static enum how

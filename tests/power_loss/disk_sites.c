@@ -104,7 +104,7 @@ look_up(struct calls *calls, const char *module)
     buf_release(&command);
 }
 
-/* What only passes the call on. */
+/* Returns whether the function only passes the call on. */
 static bool
 is_between(const struct call *call)
 {
