@@ -1,10 +1,11 @@
-/* Makes what a disk may hold after the power failed, from a trace (trace.h). * The model is what
- * POSIX promises and no more. Of a file, what was synced is there. Since then each unit of its
- * bytes (a sector of 512 bytes; of the pages of a database 4 KiB unless they are torn, its limit
- * that docs/POWER.md states) is as some write left it, whatever other units are; the size is one
- * that it had, and bytes that no write reached are zeros. Of a folder, the names are there that it
- * had when it was synced; of what happened to them since, anything. A file has no name by being
- * synced: that takes the folder's sync. A rename happens whole or not at all. */
+/* Makes what a disk may hold after the power failed, from a trace (trace.h).
+ *
+ * The model is what POSIX promises and no more. Of a file, what was synced is there. Since then
+ * each unit of its bytes (a sector of 512 bytes; of the pages of a database 4 KiB unless they are
+ * torn, its limit that docs/POWER.md states) is as some write left it, whatever other units are;
+ * the size is one that it had, and bytes that no write reached are zeros. Of a folder, the names
+ * are there that it had when it was synced; of what happened to them since, anything. A file has no
+ * name by being synced: that takes the folder's sync. A rename happens whole or not at all. */
 #ifndef TESTS_POWER_LOSS_DISK_H
 #define TESTS_POWER_LOSS_DISK_H
 
