@@ -318,7 +318,7 @@ request_many(struct buf *request, char letter, size_t bytes)
     free(text);
 }
 
-/* What comes to a queue when its worker waits for more. */
+/* This comes to a queue when its worker waits for more. */
 static struct {
     struct patch_queue *queue; /* NULL: nothing */
     struct rpc_request request;

@@ -97,7 +97,7 @@ add(size_t partition, uint32_t hash)
     partitions[partition].hashes[partitions[partition].count++] = hash;
 }
 
-/* Whether the partition's list is these places, "02" for the first and the third. */
+/* Fails unless the partition's list is these places, "02" for the first and the third. */
 static void
 expect_list(struct federation *federation, size_t partition, const char *places)
 {

@@ -69,7 +69,7 @@ test_a_graph_lies_whole_in_one_partition(void **state)
         {"{ GRAPH ?g { ?s <p> ?x } GRAPH ?g { ?x <q> ?y } }", SHARE_BAG},
         {"{ GRAPH ?g { ?s <p> ?x } OPTIONAL { GRAPH ?g { ?x <q> ?y } } }", SHARE_BAG},
         {"{ GRAPH ?g { ?s <p> ?x } MINUS { GRAPH ?g { ?s <q> ?y } } }", SHARE_BAG},
-        /* What meets across graphs. */
+        /* These patterns meet across graphs. */
         {"{ GRAPH ?g { ?s <p> ?x } GRAPH ?h { ?x <q> ?y } }", SHARE_NOT},
         {"{ GRAPH ?g { ?s <p> ?x } OPTIONAL { GRAPH ?h { ?x <q> ?y } } }", SHARE_NOT},
         {"{ GRAPH ?g { ?s <p> ?x } OPTIONAL { ?x <q> ?y } }", SHARE_NOT},
@@ -81,7 +81,7 @@ test_a_graph_lies_whole_in_one_partition(void **state)
         {"{ GRAPH <g> { ?s <p> ?x } }", SHARE_NOT},
         {"{ VALUES ?x { 1 } OPTIONAL { GRAPH ?g { ?s <p> ?x } } }", SHARE_NOT},
         {"{ VALUES ?x { 1 } MINUS { GRAPH ?g { ?s <p> ?x } } }", SHARE_NOT},
-        /* What is not the same everywhere. */
+        /* These are not the same everywhere. */
         {"{ GRAPH ?g { ?s <p> ?x } FILTER(RAND() < 0.5) }", SHARE_NOT},
         {"{ GRAPH ?g { ?s <p> ?x BIND(BNODE() AS ?b) } }", SHARE_NOT},
         {"{ GRAPH ?g { ?x q:matches 'word' . ?s ?p ?x } }", SHARE_NOT},

@@ -161,7 +161,7 @@ literal_of(struct slice text, const char *language)
     return term;
 }
 
-/* What a batch does, as far as it matters here. */
+/* Does what a batch does, as far as it matters here. */
 static void
 commit_terms(struct world *w, const struct term *terms, size_t count)
 {

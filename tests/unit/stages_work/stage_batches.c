@@ -84,7 +84,8 @@ test_verdicts_and_outputs(void **state)
     close_run(&run);
 }
 
-/* What fetch says of a host, under which scope links were judged, and as what a job counts. */
+/* The queue is told what fetch says of a host, under which scope links were judged, and as what a
+ * job counts. */
 static void
 test_words_for_the_queue(void **state)
 {
@@ -142,7 +143,7 @@ test_answered_batches_are_freed(void **state)
     free(bytes);
 }
 
-/* What a later stage gets: the same document, of the headers only what has room. */
+/* A later stage gets the same document, and of the headers only what has room. */
 static void
 test_document_travels_in_the_job(void **state)
 {

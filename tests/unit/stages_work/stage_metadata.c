@@ -91,8 +91,9 @@ test_metadata_go_with_the_job_that_follows(void **state)
     buf_release(&data);
 }
 
-/* Of several nodes the metadata go with the job if it goes to the node that keeps them, by itself
- * or because it stays there; else they leave beside the job, for the node that keeps them. */
+/* When there are several nodes, the metadata go with the job if it goes to the node that keeps
+ * them, by itself or because it stays there; else they leave beside the job, for the node that
+ * keeps them. */
 static void
 test_metadata_go_with_jobs_to_the_node_that_keeps_them(void **state)
 {

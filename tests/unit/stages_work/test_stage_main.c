@@ -895,7 +895,7 @@ give_four(void)
     give_jobs(1, 4, "");
 }
 
-/* For twenty milliseconds at a time, so that others are served. */
+/* Jobs are started for twenty milliseconds at a time, so that others are served. */
 static void
 jobs_are_started_for_a_slice_of_time(void **state)
 {
