@@ -37,16 +37,16 @@ enum status scope_file_read(const char *directory, struct buf *text, bool *whole
 
 /* Who changes something has the lock meanwhile; it goes with close(2). */
 enum status scope_file_lock(const char *directory, int *lock, struct reason *why);
-/* With the lock: the lines "name=value" take the place of those of the same names. */
+/* Puts the lines "name=value" in the place of those of the same names. The caller has the lock. */
 enum status scope_file_set(const char *directory, const char *const *assignments, size_t n,
                            struct reason *why);
 /* Appends the text `old` with the lines "name=value" in the place of those of the same names. */
 void scope_text_set(struct slice old, const char *const *assignments, size_t n, struct buf *text);
-/* With the lock: DIR/NAME is this text, durably, or as it was. */
+/* Makes this text DIR/NAME, durably, or leaves that as it was. The caller has the lock. */
 enum status scope_file_replace(const char *directory, const char *name, struct slice text,
                                struct reason *why);
-/* With the lock: gives what is there now a version, unless it is that of the last one. configured:
- * NULL leaves that as it was. */
+/* Gives what is there now a version, unless it is that of the last one. The caller has the lock.
+ * configured: NULL leaves that as it was. */
 enum status scope_file_settle(const char *directory, const uint64_t *configured,
                               struct reason *why);
 

@@ -1,7 +1,7 @@
 index_OBJECTS := $(addprefix index/changes/,change_log.o change_position.o)
 index_OBJECTS += $(addprefix index/client/,client_changes.o client_graph.o client_identity.o client_lookup.o \
 	client_maintenance.o client_statistics.o client_update.o import_client.o index_client.o)
-index_OBJECTS += $(addprefix index/client/federation/,federation.o federation_counts.o federation_parting.o \
+index_OBJECTS += $(addprefix index/client/federation/,federation.o federation_counts.o federation_keys.o \
 	federation_repeated.o federation_repeated_cache.o federation_scan.o federation_search.o federation_share.o \
 	federation_stream.o federation_terms.o federation_totals.o federation_values.o federation_values_cache.o)
 index_OBJECTS += $(addprefix index/client/partitions/,client_calls.o client_links.o client_stream.o)
@@ -20,11 +20,11 @@ index_OBJECTS += $(addprefix index/statistics/,census.o characteristic_sets.o no
 index_OBJECTS += $(addprefix index/terms/,block_packing.o change_marks.o lexicon.o node_block.o node_cache.o nodes.o oid.o \
 	term_blocks.o term_cache.o term_digests.o term_set.o terms_write.o)
 index_OBJECTS += $(addprefix index/trees/,environment.o environment_build.o environment_copy.o environment_io.o \
-	fences.o latch.o tree_files.o)
-index_OBJECTS += $(addprefix index/words/,literals.o literals_state.o posting_blocks.o posting_build.o posting_check.o posting_lists.o \
+	fences.o latch.o)
+index_OBJECTS += $(addprefix index/words/,literal_words.o literals.o literals_state.o posting_blocks.o posting_build.o posting_check.o posting_lists.o \
 	posting_memtable.o posting_runs.o posting_write.o search.o search_words.o tokenizer.o word_query.o)
 index_OBJECTS += $(addprefix index/write/,batch_commit.o batch_gather.o batch_stage.o gathering.o graph_differences.o \
-	graph_transaction.o packed_quads.o partition.o partition_keys.o partition_needs.o partition_whole.o \
+	graph_transaction.o keeper.o packed_quads.o partition.o partition_keys.o partition_needs.o partition_whole.o \
 	partition_reader.o partition_state.o patch.o staging.o \
 	staging_merge.o)
 PROGRAMS += quadrille-index
@@ -39,7 +39,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_index_update tests/unit/index_service/test_merged_streams \
-	tests/unit/index/test_partition_keys tests/unit/index_service/test_federation_parting \
+	tests/unit/index/test_partition_keys tests/unit/index_service/test_federation_keys \
 	tests/unit/index_service/test_provenance tests/unit/index_service/test_share \
 	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
 	tests/unit/index_terms/test_checked_sort tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_node_cache \
@@ -60,7 +60,7 @@ test_index_rows_PARTS := tests/unit/index/row_blocks.o
 test_stream_reader_WRAPS := stream_pass_on rpc_client_post clock_monotonic_ms poll
 test_federation_counts_WRAPS := stream_start stream_take stream_close rpc_client_post
 test_federation_values_WRAPS := stream_start stream_take stream_close rpc_client_post
-test_federation_parting_WRAPS := stream_start stream_take stream_close rpc_client_post
+test_federation_keys_WRAPS := stream_start stream_take stream_close rpc_client_post
 test_merged_streams_WRAPS := stream_start client_next_bytes stream_close stream_pass_on rpc_call
 test_change_stream_WRAPS := stream_start stream_next stream_close
 test_share_PARTS := tests/unit/index_service/federation_searches.o

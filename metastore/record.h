@@ -31,7 +31,7 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(7, FETCH_MS, NUMBER)                                                                         \
     X(8, HTTP_STATUS, NUMBER)                                                                      \
     X(9, HTTP_VERSION, TEXT)                                                                       \
-    X(10, REQUEST_HEADERS, TEXT)  /* as sent, lines parted by CR LF */                             \
+    X(10, REQUEST_HEADERS, TEXT)  /* as sent, lines separated by CR LF */                          \
     X(11, RESPONSE_HEADERS, TEXT) /* as received */                                                \
     X(12, CONTENT_TYPE, TEXT)     /* the header's value */                                         \
     X(13, ETAG, TEXT)                                                                              \
@@ -53,7 +53,7 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(30, DETECTED_TYPE, TEXT)                                                                     \
     X(31, DETECTED_BY, TEXT) /* the evidence that decided */                                       \
     X(32, DETECTED, TIME)                                                                          \
-    X(40, TRANSFORM, TEXT) /* names and versions, parted by blanks */                              \
+    X(40, TRANSFORM, TEXT) /* names and versions, separated by blanks */                           \
     X(41, TRANSFORMED, TIME)                                                                       \
     X(42, TRANSFORM_MS, NUMBER)                                                                    \
     X(43, TRANSFORM_PROBLEMS, TEXT) /* first problems with line numbers */                         \

@@ -60,7 +60,7 @@ bool share_owner_took_clean(const struct share_owner *owner, size_t share);
  * waited for when they began was. */
 enum status share_owner_release(struct share_owner *owner, size_t share, bool clean,
                                 struct reason *why);
-/* From now on it claims nothing and wants to be rid of all shares. */
+/* Has it claim nothing from now on, and give away all shares. */
 void share_owner_leave(struct share_owner *owner);
 /* Ends the session at once for all others; only when no share is ours any more. */
 void share_owner_end(struct share_owner *owner);

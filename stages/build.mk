@@ -6,8 +6,8 @@ stages_OBJECTS += $(addprefix stages/fetch/parser/,fetch_parser.o fetch_parser_w
 stages_OBJECTS += $(addprefix stages/parsing/,document_worker.o)
 stages_OBJECTS += $(addprefix stages/sandbox/,fork_server.o landlock.o sandbox.o sandbox_calls.o sandbox_selftest.o \
 	sandbox_selftest_program.o worker.o)
-stages_OBJECTS += $(addprefix stages/skeleton/,content.o document.o document_meta.o recrawl_options.o resources.o \
-	services.o stage.o stage_batch.o stage_events.o stage_metadata.o stage_options.o visit_schedule.o)
+stages_OBJECTS += $(addprefix stages/skeleton/,content.o document.o document_meta.o held_job.o recrawl_options.o resources.o \
+	services.o stage.o stage_batch.o stage_events.o stage_metadata.o stage_options.o stage_reserve.o visit_schedule.o)
 PROGRAMS += quadrille-extract quadrille-fetch quadrille-detect quadrille-transform
 quadrille-transform_OBJECTS := stages/transform/transform_stage.o stages/transform/transform_document.o
 quadrille-detect_OBJECTS := stages/detect/detect_stage.o stages/transform/transform_document.o
@@ -24,12 +24,12 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages/test_fetch_credentials tests/unit/stages/test_fetch_ftp tests/unit/stages/test_fetch_http \
 	tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_pace tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
-	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages/test_stage_pace tests/unit/stages/test_worker \
+	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages_work/test_stage_pace tests/unit/stages/test_worker \
 	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_refused_sitemaps \
 	tests/unit/stages_fetch/test_pace_reports tests/unit/stages_fetch/test_page tests/unit/stages_fetch/test_request_turn tests/unit/stages_fetch/test_visit \
 	tests/unit/stages_fetch/test_rules tests/unit/stages_fetch/test_known_rules \
 	tests/unit/stages_fetch/test_sitemap_entries tests/unit/stages_fetch/test_sitemap_fetch tests/unit/stages_fetch/test_task_jobs \
-	tests/unit/stages_work/test_by_hand tests/unit/stages_work/test_content_places \
+	tests/unit/stages_work/test_document_worker tests/unit/stages_work/test_content_places \
 	tests/unit/stages_work/test_detect_stage tests/unit/stages_work/test_extract_stage tests/unit/stages_work/test_services tests/unit/stages_work/test_stage_main \
 	tests/unit/stages_work/test_transform_stage
 test_content_WRAPS := archive_link_open archive_link_close archive_link_read archive_link_read_ranges warc_read_member \
@@ -65,7 +65,7 @@ test_host_plan_WRAPS := stage_release stage_output stage_put_meta stage_director
 test_fetch_ftp_WRAPS := fetch_http_forget
 test_fetch_http_PARTS := tests/unit/stages/fetch_addresses.o
 test_fetch_stage_PARTS := tests/unit/fetch_web.o
-test_stage_pace_PARTS := tests/unit/stages/stage_batches.o
+test_stage_pace_PARTS := $(addprefix tests/unit/stages_work/,batch_stand_ins.o stage_batches.o stage_metadata.o)
 test_stage_pace_WRAPS := queue_complete metastore_put clock_monotonic_ms process_state_wait process_state_goes_on \
 	process_state_end
 test_worker_PARTS := tests/unit/stages/sandbox_steps.o tests/unit/stages/worker_pools.o tests/hooks/document_hook.o

@@ -5,7 +5,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "warc/warc_private.h"
+#include "warc/gzip.h"
+#include "warc/warc.h"
 
 enum { PIECE = 64 << 10, CODINGS_MAXIMUM = 4, RATIO_EXEMPT = 1 << 20, ZSTD_WINDOW_LOG = 27 };
 enum {

@@ -9,7 +9,7 @@ index_query_OBJECTS += $(addprefix index/query/parser/,lexer.o parser.o parser_e
 	parser_select.o parser_term.o parser_triples.o parser_update.o prefixes.o query_graphs.o)
 index_query_OBJECTS += $(addprefix index/query/plan/,cost.o filter.o graph_clause.o join_order.o optional.o plan.o plan_ranges.o plan_share.o \
 	share_parts.o share_split.o share_tally.o weights.o)
-index_query_OBJECTS += $(addprefix index/query/results/,result.o result_graphs.o result_markup.o result_buffer.o result_text.o)
+index_query_OBJECTS += $(addprefix index/query/results/,result.o result_graphs.o result_markup.o result_text.o)
 index_query_OBJECTS += $(addprefix index/query/run/,describe.o query_run.o run_help.o update_run.o)
 index_query_OBJECTS += $(addprefix index/query/values/,decimal.o moment.o regex.o value.o)
 UNIT_TESTS += tests/unit/query/test_query tests/unit/query/test_query_functions tests/unit/query/test_query_parser \

@@ -15,7 +15,7 @@ struct node_predicates;
 struct node_predicates *node_predicates_new(size_t bytes);
 void node_predicates_free(struct node_predicates *kept); /* NULL is allowed */
 
-/* As quad_source.recall_predicates and keep_predicates; versions of the index grow. */
+/* Do what quad_source.recall_predicates and keep_predicates say; versions of the index grow. */
 size_t node_predicates_recall(struct node_predicates *kept, uint64_t version,
                               struct predicate_recall *recall);
 void node_predicates_keep(struct node_predicates *kept, uint64_t version, enum triple_place place,

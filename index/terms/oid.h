@@ -65,7 +65,7 @@ oid_kind(oid id)
 
 /* The kind a term would be stored as. A datatype that says xsd:string is a string. */
 enum oid_kind oid_kind_of(const struct term *term);
-/* What term the identifier is of: inline ones are of literals. */
+/* Returns the kind of term that the identifier is of; inline ones are of literals. */
 enum term_kind oid_term_kind(oid id);
 /* OID_NONE when the term cannot be inline. */
 oid oid_inline_of(const struct term *term);

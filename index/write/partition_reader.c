@@ -2,7 +2,16 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
+
+struct partition_reader {
+    struct partition *partition;
+    struct snapshot *snapshot;
+    struct recent_blocks *recent;
+    struct nodes_reader *nodes;
+    uint64_t total; /* quads when the snapshot was taken */
+    struct quad_source source;
+};
 
 struct text_scan {
     struct partition_reader *reader;
@@ -295,9 +304,7 @@ partition_reader_renew(struct partition_reader *reader)
 {
     snapshot_close(reader->snapshot);
     reader->snapshot = snapshot_open(reader->partition->snapshots);
-    pthread_mutex_lock(&reader->partition->mutex);
-    reader->total = reader->partition->totals.quads;
-    pthread_mutex_unlock(&reader->partition->mutex);
+    reader->total = partition_totals(reader->partition).quads;
 }
 
 enum status
@@ -339,4 +346,17 @@ partition_reader_document(struct partition_reader *reader, oid *graph, struct do
     const enum status status = documents_next(reader->partition->documents, graph, entry, why);
     latch_leave(latch);
     return status;
+}
+
+void
+partition_reader_hold(struct partition_reader *reader)
+{
+    snapshot_close(reader->snapshot);
+    reader->snapshot = snapshot_hold(reader->partition->snapshots);
+}
+
+struct snapshot *
+partition_reader_snapshot(const struct partition_reader *reader)
+{
+    return reader->snapshot;
 }

@@ -129,7 +129,7 @@ joined 0 0 0
 run query --explain 'SELECT (COUNT(*) AS ?n) { ?s <http://p.example/1> ?t ; ?p ?u }'
 grep -q 'tally values of 2 patterns' "$work/out" || fail "a join is not counted by values: $(cat "$work/out")"
 run query --explain 'SELECT (COUNT(*) AS ?n) { ?s <http://p.example/1> ?t ; ?p ?u FILTER(isIRI(?s)) }'
-grep -q 'of nodes of one partition' "$work/out" || fail "a join by a subject is not parted: $(cat "$work/out")"
+grep -q 'of nodes of one partition' "$work/out" || fail "a join by a subject is not partition-wise: $(cat "$work/out")"
 whole 'at first'
 kill -STOP "$(index 2)"
 missing 'stopped'

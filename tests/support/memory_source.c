@@ -281,7 +281,7 @@ scan_next(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n
     return STATUS_OK;
 }
 
-/* Whether a stands before b. */
+/* Returns whether a stands before b. */
 static bool
 is_before(const struct quad_oids *a, const struct quad_oids *b, enum quad_order order)
 {

@@ -310,7 +310,7 @@ decoded(struct id3 *id3, struct slice text, uint8_t encoding)
     return text;
 }
 
-/* Several values are parted by end signs. */
+/* Several values are separated by end signs. */
 static void
 read_text_frame(struct id3 *id3, const struct tag_term *term, struct slice body)
 {

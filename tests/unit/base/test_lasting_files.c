@@ -1,5 +1,5 @@
-/* What must outlast the machine (base/system/file.c): files that are made, renamed, written to the
- * end, and folders; each failure is told. */
+/* These tests are of what must outlast the machine (base/system/file.c): files that are made,
+ * renamed, written to the end, and folders; each failure is told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

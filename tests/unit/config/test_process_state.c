@@ -1,5 +1,5 @@
-/* What processes say of themselves, as others read it: also after their end, and of a file that is
- * damaged or half written. */
+/* These tests are of what processes say of themselves, as others read it: also after their end, and
+ * of a file that is damaged or half written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* What lies below quads and terms: when writing a tree anew pays (index/trees/fences.c), the
- * dictionaries by which blocks are packed (index/terms/block_packing.c), and changes that are taken
- * back (index/quads/snapshot.c). */
+/* These tests are of what lies below quads and terms: when writing a tree anew pays
+ * (index/trees/fences.c), the dictionaries by which blocks are packed
+ * (index/terms/block_packing.c), and changes that are taken back (index/quads/snapshot.c). */
 #include "tests/unit/index/index_fixture.h"
 
 #include "base/codec.h"

@@ -74,7 +74,7 @@ compare_oids(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct quad_oids));
 }
 
-/* Of all scans that remember, whatever snapshot they are of. */
+/* All scans that remember blocks share it, whatever snapshot they are of. */
 static struct recent_blocks *recent;
 
 static void

@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "index/maintenance/backup.h"
 #include "index/write/packed_quads.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 #include "index/write/patch.h"
 
 enum { DOCUMENTS = 60, QUADS = 40, ROUNDS = 12, CACHE = 4 << 20, SECONDS = 60, HOUR = 3600 };
@@ -318,7 +318,7 @@ request_many(struct buf *request, char letter, size_t bytes)
     free(text);
 }
 
-/* What comes to a queue when its worker waits for more. */
+/* This comes to a queue when its worker waits for more. */
 static struct {
     struct patch_queue *queue; /* NULL: nothing */
     struct rpc_request request;

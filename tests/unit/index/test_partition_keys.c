@@ -53,7 +53,7 @@ commit(unsigned document, uint64_t generation, const char *nquads)
     index_batch_free(batch);
 }
 
-/* Whether the place of the log names the node. */
+/* Returns whether the place of the log names the node. */
 static bool
 is_node(const struct answer *answer, enum key_places places, size_t place, const char *iri)
 {
@@ -99,7 +99,7 @@ tear_down(void **state)
     return 0;
 }
 
-/* What is there at the first asking, and what commits bring. */
+/* The log has what is there at the first asking, and what commits bring. */
 static void
 a_log_grows(void **state)
 {

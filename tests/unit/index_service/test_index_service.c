@@ -245,7 +245,7 @@ take_value(void *out, size_t resource, size_t predicate, const struct term *obje
     (void)buf_printf(out, "%zu %zu %.*s\n", resource, predicate, SLICE_PRINT(object->value));
 }
 
-/* Of many statements, the few that are wanted. */
+/* The few statements that are wanted are given of many. */
 static void
 check_large_resource(struct world *world)
 {
@@ -337,7 +337,7 @@ __wrap_cursor_write_last(struct cursor *cursor, struct slice bytes, struct reaso
     return __real_cursor_write_last(cursor, bytes, why);
 }
 
-/* Of long literals few are in the service's memory at once, however many are found. */
+/* Few long literals are in the service's memory at once, however many are found. */
 static void
 long_literals_are_written_bit_by_bit(void **state)
 {

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "index/words/literals_private.h"
+#include "index/words/literals_index.h"
 #include "index/words/word_query.h"
 #include "tests/unit/brief.h"
 
@@ -161,7 +161,7 @@ literal_of(struct slice text, const char *language)
     return term;
 }
 
-/* What a batch does, as far as it matters here. */
+/* Does what a batch does, as far as it matters here. */
 static void
 commit_terms(struct world *w, const struct term *terms, size_t count)
 {
@@ -632,7 +632,7 @@ a_new_tree_waits_for_copies(void **state)
     const size_t count = found.count;
     assert_true(count > 0);
     must(literals_write_step(w.literals, false, &why), &why);
-    assert_int_equal(w.literals->build != NULL, build_from > 0);
+    assert_int_equal(w.literals->progress.build != NULL, build_from > 0);
     enum status status = STATUS_OK;
     while (w.literals->writing != NULL && status == STATUS_OK) {
         status = literals_write_step(w.literals, true, &why);

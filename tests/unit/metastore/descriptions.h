@@ -1,5 +1,5 @@
-/* What the metadata store says of a document and of a host, whole (metastore/record_rdf.c): parts,
- * between which there are empty lines; NULL at the end. */
+/* The table has what the metadata store says of a document and of a host, whole
+ * (metastore/record_rdf.c): parts, between which there are empty lines; NULL at the end. */
 #ifndef TESTS_UNIT_METASTORE_DESCRIPTIONS_H
 #define TESTS_UNIT_METASTORE_DESCRIPTIONS_H
 

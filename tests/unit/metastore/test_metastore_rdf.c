@@ -176,7 +176,7 @@ test_host(void **state)
     assert_is(expected_host);
 }
 
-/* Of very many header lines the first are told. */
+/* When there are very many header lines, the first are stated. */
 static void
 test_many_headers(void **state)
 {

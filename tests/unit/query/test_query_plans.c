@@ -94,7 +94,7 @@ analyse(struct memory_source *source, const char *text, struct buf *plan)
     return most;
 }
 
-/* What may stand in a group, with a variable to group by. */
+/* These may stand in a group, with a variable to group by. */
 static const struct {
     const char *pattern, *key;
 } counted[] = {
@@ -370,8 +370,8 @@ test_exists_is_read_once(void **state)
     memory_source_free(source);
 }
 
-/* Of the 4,000 labels a join with a class makes the rows of its 1,333 subjects, and of few others.
- */
+/* A join with a class makes, of the 4,000 labels, the rows of its 1,333 subjects, and of few
+ * others. */
 static void
 test_joins_leave_out_what_has_no_match(void **state)
 {

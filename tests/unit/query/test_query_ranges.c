@@ -58,7 +58,7 @@ static const struct shape {
     {"SELECT (COUNT(*) AS ?n) { { SELECT ?s { ?s :label ?l } } ?s :class ?c FILTER(STR(?c) != '') "
      "}",
      true},
-    /* What is never cut: sums may be rounded otherwise, others are not the same each time. */
+    /* These are never cut: sums may be rounded otherwise, others are not the same each time. */
     {"SELECT (SUM(?n) AS ?all) { ?s :number ?n }", false},
     {"SELECT (COUNT(*) AS ?n) { ?s :label ?l FILTER(RAND() >= 0) }", false},
     {"SELECT (GROUP_CONCAT(?c) AS ?n) { ?s :class ?c }", false},

@@ -153,10 +153,10 @@ run(const struct shape *shape, bool files, const char *folder, unsigned stop_at,
     return passed;
 }
 
-/* What a run does after its end was called for, at the least of some tries, since an interruption
- * may be counted among it. A run may look less often than the one before, since the block of a tree
- * that this one kept comes alone, and the rows behind it in other pieces: then it is stopped at its
- * last look. */
+/* Returns what a run does after its end was called for, at the least of some tries, since an
+ * interruption may be counted among it. A run may look less often than the one before, since the
+ * block of a tree that this one kept comes alone, and the rows behind it in other pieces: then it
+ * is stopped at its last look. */
 static void
 check_end(const struct shape *shape, bool files, const char *folder, unsigned stop_at,
           uint64_t timeout_ms, double most)

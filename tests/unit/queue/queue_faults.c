@@ -550,7 +550,7 @@ test_long_lanes_are_found_at_the_start(void **state)
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 100), LANES);
 }
 
-/* What is known of one URI far down a lane. */
+/* A look-up finds what is known of one URI far down a lane. */
 static void
 test_look_ends_in_a_long_lane(void **state)
 {

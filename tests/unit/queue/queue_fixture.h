@@ -150,7 +150,7 @@ bench_free(struct bench *bench)
     free(bench);
 }
 
-/* For cases with a broker of their own, in *state. */
+/* Serves cases with a broker of their own, in *state. */
 static inline int
 bench_set_up(void **state)
 {

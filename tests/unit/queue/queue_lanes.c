@@ -137,7 +137,7 @@ test_lanes_know_of_sitemaps(void **state)
     done(bench, "w", &second);
 }
 
-/* Of jobs that a worker says it holds only so many of a lane count as may be out. */
+/* Only so many jobs of a lane that a worker says it holds count as may be out. */
 static void
 test_a_lane_is_taken_once_after_a_restart(void **state)
 {

@@ -34,7 +34,7 @@ static uint64_t incarnation, now_ms;
 static int transport_wait_ms;
 static enum status open_status;
 
-/* Of blocking calls. */
+/* Holds the outcome of blocking calls. */
 static struct {
     enum status status;
     struct buf payload;

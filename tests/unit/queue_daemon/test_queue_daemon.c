@@ -38,7 +38,7 @@ static struct site sites[NODES];
 static char cluster_text[512];
 static size_t site_count;
 static char min_free[32] = "0";
-/* So long that no machine is too slow to renew it, but where the test is about its end. */
+/* Is so long that no machine is too slow to renew it, but where the test is about its end. */
 enum { LEASE_MS = 120000, SHORT_LEASE_MS = 5000, GRACE_MS = 3000 };
 static char lease_ms[16];
 
@@ -165,7 +165,7 @@ close_sites(void)
 
 enum { URIS = 3000, BATCH = 40, KILLS = 25 };
 
-/* What the world has seen of each URI in each stage. */
+/* The world has seen this of each URI in each stage. */
 struct effects {
     uint16_t taken[STAGE_COUNT][URIS]; /* handed out */
     uint16_t ended[STAGE_COUNT][URIS]; /* its completion was confirmed */
@@ -452,7 +452,7 @@ test_two_nodes_pass_jobs_exactly_once(void **state)
     close_sites();
 }
 
-/* What the latest reserve gave. */
+/* The latest reserve gave these. */
 struct given {
     bool answered;
     size_t jobs;

@@ -86,7 +86,7 @@ index_find(struct index_client *client, const struct index_find *find, struct ar
     return STATUS_OK;
 }
 
-/* What the index says of resources: number, predicate, value. */
+/* The index says this of resources: number, predicate, value. */
 static struct {
     size_t resource;
     const char *predicate, *value;
@@ -397,8 +397,8 @@ test_labels_come_first(void **state)
     find_release(&results);
 }
 
-/* Of several labels that of the first property counts, in whatever order they come; but a label
- * that was found stays the title. */
+/* When there are several labels, that of the first property counts, in whatever order they come;
+ * but a label that was found stays the title. */
 static void
 test_titles(void **state)
 {

@@ -285,7 +285,7 @@ tell_guard(void *context, uint64_t until)
     }
 }
 
-/* Of the same run, after the lease was lost, or of another one. */
+/* Begins a session of the same run, after the lease was lost, or of another one. */
 static void
 begin_session(struct machine *machine, bool same_run)
 {

@@ -1,5 +1,5 @@
-/* What fetch has parsed in workers: the same as parsed directly, whatever hostile bytes do to a
- * worker, and no reply is believed that is not whole. */
+/* These tests are of what fetch has parsed in workers: the same as parsed directly, whatever
+ * hostile bytes do to a worker, and no reply is believed that is not whole. */
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -66,7 +66,7 @@ take(void *context, enum status status, struct slice reply, const struct reason 
     snprintf(answer->why, sizeof answer->why, "%s", why->text);
 }
 
-/* To be released with buf_release(&answer->reply). */
+/* The answer is to be released with buf_release(&answer->reply). */
 static void
 ask(const struct parser_request *request, struct answer *answer)
 {

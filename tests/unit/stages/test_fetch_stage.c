@@ -574,7 +574,7 @@ trouble_slows_the_whole_host(void **state)
     assert_true(number_in("hhttp://busy.example", META_HOST_RESPONSE_MS) < 10000);
 }
 
-/* Only those of its own host. */
+/* Only those of its own host are taken. */
 static void
 late_robots_and_sitemaps_hold_up_no_pages(void **state)
 {

@@ -275,8 +275,8 @@ assert_trace(const char *text)
     buf_reset(&trace);
 }
 
-/* What the metadata store has of a key: state, reason, whereto it redirects, when it was fetched.
- */
+/* Is what the metadata store has of a key: state, reason, whereto it redirects, when it was
+ * fetched. */
 struct known {
     const char *state, *reason, *to;
     uint64_t fetched_ms;
@@ -349,7 +349,7 @@ begin(const char *type)
 
 static const char three_keys[] = "u" FIRST_DUMP "#dump\nu" SECOND_DUMP "#dump\nu" SAMPLE "\n";
 
-/* With all that it waits for. */
+/* Begins a slice job with all that it waits for. */
 static void
 begin_ready(void)
 {

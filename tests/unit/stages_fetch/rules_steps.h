@@ -34,7 +34,7 @@ extern void *got_context;
 extern fetch_parsed *parsed;
 extern void *parsed_context;
 
-/* Of what stands for good. */
+/* Makes a slice of what stands for good. */
 #define LITERAL(text)            \
     {                            \
         (text), sizeof(text) - 1 \

@@ -1,5 +1,6 @@
-/* What a job does by the rules that are known of its host, and takes of it: sitemaps, what comes
- * out of dumps (stages/fetch/rules.c). rules_steps.h stands in for the others. */
+/* These tests are of what a job does by the rules that are known of its host, and takes of it:
+ * sitemaps, what comes out of dumps (stages/fetch/rules.c). rules_steps.h stands in for the others.
+ */
 #include "tests/unit/stages_fetch/rules_steps.h"
 
 /* ---- what is known ---- */

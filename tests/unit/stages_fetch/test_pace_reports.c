@@ -1,5 +1,5 @@
-/* What a host's answers and troubles tell of its pace, and what a process takes from the host's
- * record (stages/fetch/task/pace_reports.c). */
+/* These tests are of what a host's answers and troubles tell of its pace, and what a process takes
+ * from the host's record (stages/fetch/task/pace_reports.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
-/* What each end of a document's GET comes to (stages/fetch/page.c): what is archived, what is told
- * of the document and of the host, what is handed on, what is tried again. The request, sitemaps
- * and the skeleton are stood in for; the archive is real. */
+/* These tests are of what each end of a document's GET comes to (stages/fetch/page.c): what is
+ * archived, what is told of the document and of the host, what is handed on, what is tried again.
+ * The request, sitemaps and the skeleton are stood in for; the archive is real. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-/* What a host's rules make of a job (stages/fetch/rules.c): robots.txt from the cache, the metadata
- * store or the host, and what is noted of it. The rest of the fetch program, the skeleton, the
- * metadata store and the parsers are stood in for, and tell what was asked of them as lines of a
- * trace. */
+/* These tests are of what a host's rules make of a job (stages/fetch/rules.c): robots.txt from the
+ * cache, the metadata store or the host, and what is noted of it. The rest of the fetch program,
+ * the skeleton, the metadata store and the parsers are stood in for, and tell what was asked of
+ * them as lines of a trace. */
 #include "tests/unit/stages_fetch/rules_steps.h"
 
 /* ---- robots.txt ---- */

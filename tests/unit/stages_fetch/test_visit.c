@@ -1,6 +1,7 @@
-/* What fetch knows of a document's visits and learns from one (stages/fetch/task/visit.c), and how
- * it divides a host's fetches (queue_shares.c). The rest of the fetch program, the skeleton and the
- * metadata store are stood in for, and tell what was asked of them as lines of a trace. */
+/* These tests are of what fetch knows of a document's visits and learns from one
+ * (stages/fetch/task/visit.c), and how it divides a host's fetches (queue_shares.c). The rest of
+ * the fetch program, the skeleton and the metadata store are stood in for, and tell what was asked
+ * of them as lines of a trace. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -409,7 +410,7 @@ a_process_that_begins_takes_its_threshold(void **state)
     assert_true(fetch.budget.threshold == 60);
 }
 
-/* What the host's record is told: the period, which a mean of logarithms may round down, and of how
+/* The host's record is told this: the period, which a mean of logarithms may round down, and of how
  * many documents. */
 static void
 assert_period(uint64_t period, uint64_t documents)

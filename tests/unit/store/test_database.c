@@ -219,7 +219,7 @@ errors_are_told_apart(void **state)
 
 /* ---- the checksum ---- */
 
-/* As the library computes it. */
+/* Computes the checksum as the library does. */
 static uint32_t
 sum_by_bytes(const uint8_t *at, size_t n)
 {
@@ -251,7 +251,8 @@ the_checksum_is_the_librarys(void **state)
     }
 }
 
-/* Else nobody would notice that it is not used any more. */
+/* Shows that the library calls the function: else nobody would notice that it is not used any more.
+ */
 static void
 the_library_calls_it(void **state)
 {

@@ -648,7 +648,7 @@ records_are_read_ahead(void **state)
         at[i] = write_one(writer, SLICE("HTTP/1.1 200 OK\r\n\r\n"), slice_string(body));
     }
     assert_int_equal(warc_sync(writer, NULL), STATUS_OK);
-    /* What a write leaves that fails and is repeated later. */
+    /* This is what a write leaves that fails and is repeated later. */
     snprintf(path, sizeof path, "%s/%s", directory, at[0].file);
     const int file = open(path, O_RDWR);
     assert_true(at[LATE].length <= sizeof late);
@@ -702,7 +702,7 @@ gzip_is_decoded_whatever_follows_it(void **state)
     buf_release(&out);
 }
 
-/* Also when the memory has more room from an earlier record. */
+/* The limit holds also when the memory has more room from an earlier record. */
 static void
 bodies_end_at_their_limit(void **state)
 {
