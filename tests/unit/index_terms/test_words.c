@@ -749,6 +749,99 @@ a_new_tree_waits_for_copies(void **state)
     search(&w, "w77", 10, &found);
     assert_int_equal(found.count, count);
     assert_int_equal(check(&w), LITERALS);
+    const atomic_bool cancel = true;
+    uint64_t literals;
+    assert_int_equal(literals_check(w.literals, w.nodes, &cancel, &literals, &why),
+                     STATUS_CANCELLED);
+    end_world(&w);
+}
+
+/* ---- what is wrong is found ---- */
+
+static enum status
+checked(struct world *w)
+{
+    struct reason why = {""};
+    uint64_t count;
+    const atomic_bool cancel = false;
+    return literals_check(w->literals, w->nodes, &cancel, &count, &why);
+}
+
+static void
+put_block(struct world *w, struct slice fence, struct slice block)
+{
+    struct reason why = {""};
+    struct transaction *transaction;
+    must(transaction_begin(&transaction, w->environment, 0, &why), &why);
+    must(block.length > 0 ? tree_put(w->literals->tree, transaction, fence, block, &why)
+                          : tree_delete(w->literals->tree, transaction, fence, &why),
+         &why);
+    must(transaction_commit_unsynced(transaction, &why), &why);
+}
+
+/* Each byte of the block in turn, and the block under other fences, without its end, and gone. */
+static void
+damage_block(struct world *w, struct slice fence, const uint8_t *block, size_t length)
+{
+    uint8_t bytes[BLOCK_MAXIMUM];
+    char other[FENCE_SIZE_MAXIMUM];
+    memcpy(bytes, block, length);
+    for (size_t i = 0; i < length; i++) {
+        static const uint8_t changes[] = {0x01, 0x80};
+        for (size_t k = 0; k < sizeof changes; k++) {
+            bytes[i] ^= changes[k];
+            put_block(w, fence, slice_of((char *)bytes, length));
+            if (checked(w) != STATUS_CORRUPT) {
+                fail_msg("byte %zu of %zu, changed by %x, is not found", i, length, changes[k]);
+            }
+            bytes[i] = block[i];
+        }
+        if (i % 8 == 7) {
+            put_block(w, fence, slice_of((char *)bytes, i));
+            assert_int_equal(checked(w), STATUS_CORRUPT);
+        }
+    }
+    put_block(w, fence, slice_of(NULL, 0));
+    assert_int_equal(checked(w), STATUS_CORRUPT);
+    other[0] = 1; /* before all words */
+    put_block(w, slice_of(other, 1), slice_of((char *)bytes, length));
+    assert_int_equal(checked(w), STATUS_CORRUPT);
+    put_block(w, slice_of(other, 1), slice_of(NULL, 0));
+    put_block(w, fence, slice_of((char *)bytes, length));
+    assert_int_equal(checked(w), STATUS_OK);
+}
+
+static void
+every_change_of_a_block_is_found(void **state)
+{
+    (void)state;
+    struct world w;
+    struct reason why = {""};
+    new_world(&w);
+    for (int i = 0; i < 24; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "all words%d alpha beta%d gamma%d alpha", i % 9, i % 5, i);
+        add(&w, text, i % 3 == 0 ? "en" : NULL);
+    }
+    add(&w, "", NULL);
+    write_all(&w);
+    assert_int_equal(check(&w), 25);
+    struct fence_cursor cursor;
+    unsigned blocks = 0;
+    char fence[FENCE_SIZE_MAXIMUM] = "\1";
+    size_t length = 1;
+    for (bool last = false; !last; blocks++) {
+        fence_open(&cursor, w.literals->tree, NULL);
+        must(fence_seek(&cursor, slice_of(fence, length), &why), &why);
+        if (blocks > 0) {
+            must(fence_next(&cursor, &why), &why);
+        }
+        fence_close(&cursor);
+        length = cursor.fence_length;
+        memcpy(fence, cursor.fence, length);
+        last = fence_is_last(&cursor);
+        damage_block(&w, slice_of(fence, length), cursor.block, cursor.block_length);
+    }
     end_world(&w);
 }
 
@@ -924,7 +1017,9 @@ main(void)
         cmocka_unit_test(a_new_tree_waits_for_copies),
         cmocka_unit_test(crashes_between_steps_lose_and_double_nothing),
     };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest damage[] = {cmocka_unit_test(every_change_of_a_block_is_found)};
+    const int failed =
+        cmocka_run_group_tests(tests, NULL, NULL) + cmocka_run_group_tests(damage, NULL, NULL);
     build_from = 1;
     return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }
