@@ -787,16 +787,13 @@ damage_block(struct world *w, struct slice fence, const uint8_t *block, size_t l
     char other[FENCE_SIZE_MAXIMUM];
     memcpy(bytes, block, length);
     for (size_t i = 0; i < length; i++) {
-        static const uint8_t changes[] = {0x01, 0x80};
-        for (size_t k = 0; k < sizeof changes; k++) {
-            bytes[i] ^= changes[k];
-            put_block(w, fence, slice_of((char *)bytes, length));
-            if (checked(w) != STATUS_CORRUPT) {
-                fail_msg("byte %zu of %zu, changed by %x, is not found", i, length, changes[k]);
-            }
-            bytes[i] = block[i];
+        bytes[i] ^= i % 3 == 0 ? 0x80 : 0x01;
+        put_block(w, fence, slice_of((char *)bytes, length));
+        if (checked(w) != STATUS_CORRUPT) {
+            fail_msg("a change of byte %zu of %zu is not found", i, length);
         }
-        if (i % 8 == 7) {
+        bytes[i] = block[i];
+        if (i % 16 == 15) {
             put_block(w, fence, slice_of((char *)bytes, i));
             assert_int_equal(checked(w), STATUS_CORRUPT);
         }
@@ -818,14 +815,14 @@ every_change_of_a_block_is_found(void **state)
     struct world w;
     struct reason why = {""};
     new_world(&w);
-    for (int i = 0; i < 24; i++) {
+    for (int i = 0; i < 12; i++) {
         char text[100];
         snprintf(text, sizeof text, "all words%d alpha beta%d gamma%d alpha", i % 9, i % 5, i);
         add(&w, text, i % 3 == 0 ? "en" : NULL);
     }
     add(&w, "", NULL);
     write_all(&w);
-    assert_int_equal(check(&w), 25);
+    assert_int_equal(check(&w), 13);
     struct fence_cursor cursor;
     unsigned blocks = 0;
     char fence[FENCE_SIZE_MAXIMUM] = "\1";
