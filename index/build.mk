@@ -33,7 +33,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_index_blocks tests/unit/index/test_index_faults tests/unit/index/test_index_gathering tests/unit/index/test_index_kill \
 	tests/unit/index/test_index_maintenance tests/unit/index/test_index_mixed tests/unit/index/test_index_partition \
 	tests/unit/index/test_index_quads tests/unit/index/test_index_rows tests/unit/index/test_index_staging \
-	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify tests/unit/index/test_trees \
+	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify tests/unit/index/test_trees tests/unit/index/test_waiting_rows \
 	tests/unit/index/test_node_predicates tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
 	tests/unit/index_service/test_change_stream tests/unit/index_service/test_federation_counts \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
