@@ -97,10 +97,15 @@ counted_pwrite(int descriptor, const void *bytes, size_t length, off_t offset)
     return written;
 }
 
+/* Returns the error, which is what Berkeley DB takes of such a function. What the disk has after a
+ * sync that failed nobody knows, so want of room is no reason to go on either: it is EIO, too. */
 static int
 counted_fsync(int descriptor)
 {
-    return count_write(descriptor, NULL, 0, -1) == FAIL ? -1 : fdatasync(descriptor);
+    if (count_write(descriptor, NULL, 0, -1) != FAIL && fdatasync(descriptor) == 0) {
+        return 0;
+    }
+    return errno == ENOSPC || errno == EDQUOT ? EIO : errno;
 }
 
 ssize_t
@@ -131,7 +136,8 @@ environment_write_file(int descriptor, struct slice bytes, uint64_t offset, stru
 enum status
 environment_sync_file(int descriptor, struct reason *why)
 {
-    return counted_fsync(descriptor) == 0 ? STATUS_OK : status_fail_errno(why, "cannot sync");
+    errno = counted_fsync(descriptor);
+    return errno == 0 ? STATUS_OK : status_fail_errno(why, "cannot sync");
 }
 
 /* ---- damaged pages ---- */

@@ -190,6 +190,38 @@ a_graph_of_many_quads_is_taken_in_parts(void **state)
     partition_close(partition);
 }
 
+/* Documents whose URIs are longer than what is kept of them at a time: each counts for its host. */
+static void
+long_names_count_for_their_hosts(void **state)
+{
+    (void)state;
+    enum { NAMES = 6, LONG = (1 << 20) + 100 };
+    char folder[96];
+    struct reason why = {""};
+    struct partition *partition = open_at("long", folder);
+    struct index_batch *batch = index_batch_new(partition);
+    const struct quad_sink sink = {index_batch_quad, batch};
+    const struct slice nquads = SLICE("<a:s> <a:p> <a:o> .\n");
+    char *uri = memory_alloc(LONG + 1);
+    memset(uri, 'x', LONG);
+    for (unsigned i = 0; i < NAMES; i++) {
+        char origin[] = "http://host0.example/0";
+        origin[11] = (char)('0' + i % 3);
+        origin[21] = (char)('0' + i);
+        memcpy(uri, origin, sizeof origin - 1);
+        index_batch_begin_patch(batch, slice_of(uri, LONG));
+        must(nquads_parse(nquads, NULL, &sink, &why), &why);
+        (void)index_batch_end(batch);
+    }
+    free(uri);
+    must(index_batch_stage(batch, usual, &why), &why);
+    must(partition_merge_staged(partition, NULL, &why), &why);
+    assert_int_equal(quads_of(partition), NAMES);
+    fixture_verify(partition, folder);
+    index_batch_free(batch);
+    partition_close(partition);
+}
+
 static void
 memory_and_runs_are_bounded(void **state)
 {
@@ -582,6 +614,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quads_that_wait_make_the_same_index),
         cmocka_unit_test(a_graph_of_many_quads_is_taken_in_parts),
+        cmocka_unit_test(long_names_count_for_their_hosts),
         cmocka_unit_test(memory_and_runs_are_bounded),
         cmocka_unit_test(what_nobody_brings_in_comes_by_itself),
         cmocka_unit_test(a_backup_has_what_waited),

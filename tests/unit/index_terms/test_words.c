@@ -2,6 +2,7 @@
  * literal, stems, ranking, and crashes while words are written. */
 #include "tests/unit/index/index_fixture.h"
 
+#include <math.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -399,13 +400,13 @@ large_literals_are_found_by_their_first_mebibyte(void **state)
 
 /* ---- against a model ---- */
 
-enum { LITERALS = 6000, LENGTH_MOST = 30, VOCABULARY = 400 };
+enum { LITERALS = 6000, LENGTH_MOST = 30, VOCABULARY = 400, SCORES_MOST = 20 };
 
 struct model {
     uint16_t words[LITERALS][LENGTH_MOST];
     size_t lengths[LITERALS];
     bool tagged[LITERALS];
-    size_t count;
+    size_t count, total; /* literals, words of them */
 };
 
 /* Low numbers often. */
@@ -425,6 +426,7 @@ add_random(struct world *w, struct model *model, size_t count)
         const size_t l = model->count++;
         size_t at = 0;
         model->lengths[l] = 1 + random_number() % (random_number() % 4 ? 6 : LENGTH_MOST - 1);
+        model->total += model->lengths[l];
         model->tagged[l] = random_number() % 3 == 0;
         for (size_t n = 0; n < model->lengths[l]; n++) {
             model->words[l][n] = (uint16_t)random_word();
@@ -508,6 +510,107 @@ static const char *const forms[KINDS] = {"w%u",
                                          "lang:en w%u OR \"w%u w%u\"",
                                          "w%u OR w%u -lang:en"};
 
+/* What KEYWORDS.md says of scores: BM25 of classes; of several keys for one the best counts. */
+struct model_key {
+    unsigned word;
+    bool prefix;
+    double weight;
+};
+
+static bool
+model_is(const struct model_key *key, unsigned word)
+{
+    while (key->prefix && word > key->word && word >= 10) {
+        word /= 10;
+    }
+    return word == key->word;
+}
+
+/* Of all words with a prefix together: a literal that has several counts for each. */
+static double
+model_weight(const struct model *model, const struct model_key *key)
+{
+    double with = 0;
+    for (size_t l = 0; l < model->count; l++) {
+        for (size_t i = 0; i < model->lengths[l]; i++) {
+            bool again = !model_is(key, model->words[l][i]);
+            for (size_t k = 0; k < i && !again; k++) {
+                again = model->words[l][k] == model->words[l][i];
+            }
+            with += !again;
+        }
+    }
+    const double count = (double)model->count;
+    with = with < count ? with : count;
+    return log(1 + (count - with + 0.5) / (with + 0.5));
+}
+
+static struct model_key
+model_key(const struct model *model, unsigned word, bool prefix)
+{
+    struct model_key key = {.word = word, .prefix = prefix};
+    key.weight = model_weight(model, &key);
+    return key;
+}
+
+static double
+model_score(const struct model *model, size_t l, const struct model_key *key)
+{
+    const double average = (double)model->total / (double)model->count;
+    double best = -1;
+    for (size_t i = 0; i < model->lengths[l]; i++) {
+        uint64_t count = 0;
+        for (size_t k = 0; k < model->lengths[l]; k++) {
+            count += model->words[l][k] == model->words[l][i];
+        }
+        const unsigned class = word_class(model->lengths[l], count);
+        const double times = count_class_times[class % COUNT_CLASSES];
+        const double norm =
+            1.2 * (0.25 + 0.75 * length_class_words[class / COUNT_CLASSES] / average);
+        const double score = key->weight * times * 2.2 / (times + norm);
+        best = model_is(key, model->words[l][i]) && score > best ? score : best;
+    }
+    return best;
+}
+
+static double
+best_of(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void
+compare_scores(const struct model *m, unsigned kind, const unsigned words[3],
+               const struct found *all)
+{
+    struct model_key keys[3];
+    for (int i = 0; i < 3; i++) {
+        keys[i] = i == 0 && (kind == 4 || kind == 5) ? model_key(m, words[0] % 40, true)
+                                                     : model_key(m, words[i], false);
+    }
+    /* Of a phrase that is an alternative its rarest word counts. */
+    const struct model_key *rarest = keys[1].weight >= keys[2].weight ? &keys[1] : &keys[2];
+    for (size_t f = 0; f < all->count && f < SCORES_MOST; f++) {
+        const size_t l = all->numbers[f] - 1;
+        const double a = model_score(m, l, &keys[0]), b = model_score(m, l, &keys[1]),
+                     c = model_score(m, l, &keys[2]);
+        const bool phrase = kind == 7 && model_phrase(m, l, words[1], words[2]);
+        const double expected[KINDS] = {a,
+                                        a + b,
+                                        a + b + c,
+                                        a + b,
+                                        a,
+                                        a + b,
+                                        a,
+                                        phrase ? best_of(a, model_score(m, l, rarest)) : a,
+                                        best_of(a, b)};
+        if (fabs(all->scores[f] - expected[kind]) > 1e-9) {
+            fail_msg("query of kind %u: %zu scores %g, not %g", kind, l + 1, all->scores[f],
+                     expected[kind]);
+        }
+    }
+}
+
 static void
 compare_with_model(struct world *w, const struct model *model)
 {
@@ -530,6 +633,7 @@ compare_with_model(struct world *w, const struct model *model)
         if (all.count != expected) {
             fail_msg("%s finds %zu of %zu", words, all.count, expected);
         }
+        compare_scores(model, kind, (const unsigned[]){a, b, c}, &all);
         search(w, words, 7, &some);
         assert_int_equal(some.count, expected < 7 ? expected : 7);
         assert_memory_equal(some.numbers, all.numbers, some.count * sizeof(some.numbers[0]));
@@ -544,7 +648,7 @@ searches_agree_with_the_model(void **state)
     struct world w;
     struct reason why = {""};
     new_world(&w);
-    model.count = 0;
+    model.count = model.total = 0;
     while (model.count + 600 < brief(LITERALS, LITERALS / 3)) {
         add_random(&w, &model, 1 + random_number() % 600);
         follow(&w);
@@ -645,6 +749,96 @@ a_new_tree_waits_for_copies(void **state)
     search(&w, "w77", 10, &found);
     assert_int_equal(found.count, count);
     assert_int_equal(check(&w), LITERALS);
+    const atomic_bool cancel = true;
+    uint64_t literals;
+    assert_int_equal(literals_check(w.literals, w.nodes, &cancel, &literals, &why),
+                     STATUS_CANCELLED);
+    end_world(&w);
+}
+
+/* ---- what is wrong is found ---- */
+
+static enum status
+checked(struct world *w)
+{
+    struct reason why = {""};
+    uint64_t count;
+    const atomic_bool cancel = false;
+    return literals_check(w->literals, w->nodes, &cancel, &count, &why);
+}
+
+static void
+put_block(struct world *w, struct slice fence, struct slice block)
+{
+    struct reason why = {""};
+    struct transaction *transaction;
+    must(transaction_begin(&transaction, w->environment, 0, &why), &why);
+    must(block.length > 0 ? tree_put(w->literals->tree, transaction, fence, block, &why)
+                          : tree_delete(w->literals->tree, transaction, fence, &why),
+         &why);
+    must(transaction_commit_unsynced(transaction, &why), &why);
+}
+
+/* Each byte of the block in turn, and the block under other fences, without its end, and gone. */
+static void
+damage_block(struct world *w, struct slice fence, const uint8_t *block, size_t length)
+{
+    uint8_t bytes[BLOCK_MAXIMUM];
+    char other[FENCE_SIZE_MAXIMUM];
+    memcpy(bytes, block, length);
+    for (size_t i = 0; i < length; i++) {
+        bytes[i] ^= i % 3 == 0 ? 0x80 : 0x01;
+        put_block(w, fence, slice_of((char *)bytes, length));
+        if (checked(w) != STATUS_CORRUPT) {
+            fail_msg("a change of byte %zu of %zu is not found", i, length);
+        }
+        bytes[i] = block[i];
+        if (i % 16 == 15) {
+            put_block(w, fence, slice_of((char *)bytes, i));
+            assert_int_equal(checked(w), STATUS_CORRUPT);
+        }
+    }
+    put_block(w, fence, slice_of(NULL, 0));
+    assert_int_equal(checked(w), STATUS_CORRUPT);
+    other[0] = 1; /* before all words */
+    put_block(w, slice_of(other, 1), slice_of((char *)bytes, length));
+    assert_int_equal(checked(w), STATUS_CORRUPT);
+    put_block(w, slice_of(other, 1), slice_of(NULL, 0));
+    put_block(w, fence, slice_of((char *)bytes, length));
+    assert_int_equal(checked(w), STATUS_OK);
+}
+
+static void
+every_change_of_a_block_is_found(void **state)
+{
+    (void)state;
+    struct world w;
+    struct reason why = {""};
+    new_world(&w);
+    for (int i = 0; i < 12; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "all words%d alpha beta%d gamma%d alpha", i % 9, i % 5, i);
+        add(&w, text, i % 3 == 0 ? "en" : NULL);
+    }
+    add(&w, "", NULL);
+    write_all(&w);
+    assert_int_equal(check(&w), 13);
+    struct fence_cursor cursor;
+    unsigned blocks = 0;
+    char fence[FENCE_SIZE_MAXIMUM] = "\1";
+    size_t length = 1;
+    for (bool last = false; !last; blocks++) {
+        fence_open(&cursor, w.literals->tree, NULL);
+        must(fence_seek(&cursor, slice_of(fence, length), &why), &why);
+        if (blocks > 0) {
+            must(fence_next(&cursor, &why), &why);
+        }
+        fence_close(&cursor);
+        length = cursor.fence_length;
+        memcpy(fence, cursor.fence, length);
+        last = fence_is_last(&cursor);
+        damage_block(&w, slice_of(fence, length), cursor.block, cursor.block_length);
+    }
     end_world(&w);
 }
 
@@ -820,7 +1014,9 @@ main(void)
         cmocka_unit_test(a_new_tree_waits_for_copies),
         cmocka_unit_test(crashes_between_steps_lose_and_double_nothing),
     };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest damage[] = {cmocka_unit_test(every_change_of_a_block_is_found)};
+    const int failed =
+        cmocka_run_group_tests(tests, NULL, NULL) + cmocka_run_group_tests(damage, NULL, NULL);
     build_from = 1;
     return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }
