@@ -24,8 +24,8 @@ test_lane_rests_also_over_a_restart(void **state)
     put_uri(bench, STAGE_FETCH, URI "a", 0);
     put_uri(bench, STAGE_FETCH, URI "b", 0);
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 1);
-    const struct completion completion = {
-        .key = bench->jobs[0].key, .lane_delay_ms = 60000, .group = 5};
+    const struct completion completion = {.key = bench->jobs[0].key,
+                                          .report = REPORT(.rest_ms = 60000, .address = 5)};
     complete(bench, "w", 1, &completion, 1);
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 0);
     bench_restart(bench);
@@ -98,10 +98,10 @@ test_group_and_share_stay(void **state)
         snprintf(uri, sizeof uri, URI "%zu", i);
         put_uri(bench, STAGE_FETCH, uri, 0);
         assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
-        const struct completion completion = {.key = bench->jobs[0].key,
-                                              .group = cases[i].group,
-                                              .share = cases[i].share,
-                                              .lane_delay_ms = 1000};
+        const struct completion completion = {
+            .key = bench->jobs[0].key,
+            .report = REPORT(.rest_ms = 1000, .address = cases[i].group),
+            .share = cases[i].share};
         complete(bench, "w", 1, &completion, 1);
         clock_move(1000);
         for (int start = 0; start < 2; start++) {
