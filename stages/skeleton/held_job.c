@@ -38,6 +38,7 @@ copy_job(struct held_job *held, const struct job *from, struct job *to)
     to->lane_name = keep(held, from->lane_name);
     to->via = keep(held, from->via);
     to->data = keep(held, from->data);
+    to->pace = keep(held, from->pace);
 }
 
 struct held_job *
@@ -137,23 +138,15 @@ stage_yield(struct stage_job *job, uint64_t quads)
 }
 
 void
-stage_set_lane_rest(struct stage_job *job, uint64_t delay_ms, uint64_t group)
-{
-    held_of(job)->lane_delay_ms = delay_ms;
-    held_of(job)->group = group;
-}
-
-void
 stage_set_lane_share(struct stage_job *job, uint8_t share)
 {
     held_of(job)->share = share;
 }
 
 void
-stage_set_host(struct stage_job *job, uint8_t words, struct slice cause)
+stage_report_host(struct stage_job *job, struct slice report)
 {
-    held_of(job)->host = words;
-    held_of(job)->cause = keep(held_of(job), cause);
+    held_of(job)->report = keep(held_of(job), report);
 }
 
 void

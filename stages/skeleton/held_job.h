@@ -15,10 +15,10 @@ struct held_job {
     bool ended, aside;
     bool no_attempt;
     bool told; /* what it brought of metadata is in the store */
-    uint64_t delay_ms, lane_delay_ms, group, ended_ms, scope;
-    uint8_t share, host;
+    uint64_t delay_ms, ended_ms, scope;
+    uint8_t share;
     enum job_outcome outcome;
-    struct slice reason, cause;
+    struct slice reason, report;
     struct job *outputs;
     size_t output_count, output_capacity;
     struct meta_put *puts;

@@ -169,7 +169,6 @@ static const char *const expected_host[] = {
     "@prefix meta: <urn:x-quadrille:meta#> .\n",
     "<http://a.example>\n"
     "    a prov:Entity ;\n"
-    "    meta:errorsInARow 3 ;\n"
     "    meta:robots [\n"
     "        a cnt:ContentAsText ;\n"
     "        dcterms:valid \"2026-11-21T02:34:52.000Z\"^^xsd:dateTime ;\n"

@@ -222,6 +222,7 @@ reserved(void *context, enum status status, const struct job *jobs, size_t n,
     struct client *client = context;
     struct job outputs[BATCH + 1];
     struct completion completions[BATCH];
+    static const char a_rest[] = {0, 1, 0, 0}; /* of a millisecond */
     char next[64];
     if (status == STATUS_CANCELLED) {
         return;
@@ -251,8 +252,10 @@ reserved(void *context, enum status status, const struct job *jobs, size_t n,
                                   .priority = 128,
                                   .depth = jobs[i].depth,
                                   .generation = jobs[i].generation};
-        completions[i] = (struct completion){
-            .key = jobs[i].key, .outputs = &outputs[i], .output_count = 1, .lane_delay_ms = 1};
+        completions[i] = (struct completion){.key = jobs[i].key,
+                                             .outputs = &outputs[i],
+                                             .output_count = 1,
+                                             .report = slice_of(a_rest, sizeof a_rest)};
         if (last) { /* the web grows: each page leads to the next, and back to itself */
             outputs[i].uri = slice_of(next, uri_of((number + 1) % URIS, next, sizeof next));
         }

@@ -72,6 +72,10 @@ task_free(struct task *one)
 void
 task_done(struct task *one, const char *state, const char *reason)
 {
+    if (one->report.rest_ms > 0) {
+        assert_int_equal(one->report.rest_ms, COVER_AGE_MS);
+        buf_append_string(&trace, "rest\n");
+    }
     buf_printf(&trace, "done %s: %s\n", state != NULL ? state : "", reason != NULL ? reason : "");
     task_free(one);
 }
@@ -121,16 +125,6 @@ __wrap_stage_release(struct stage_job *one, uint64_t delay_ms, bool counts, cons
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     buf_printf(&trace, "wait: %s\n", text);
-}
-
-void __wrap_stage_set_lane_rest(struct stage_job *one, uint64_t delay_ms, uint64_t group);
-void
-__wrap_stage_set_lane_rest(struct stage_job *one, uint64_t delay_ms, uint64_t group)
-{
-    assert_ptr_equal(one, &job);
-    assert_int_equal(delay_ms, COVER_AGE_MS);
-    assert_int_equal(group, 0);
-    buf_append_string(&trace, "rest\n");
 }
 
 void __wrap_stage_timer(struct stage_run *run, uint64_t delay_ms, stage_tick *tick, void *context);

@@ -701,7 +701,7 @@ outcomes_are_looked_at_an_epoch_later(void **state)
 {
     (void)state;
     job.job.generation = 1;
-    task.mapped = task.has_asked = true;
+    task.mapped = task.report.asked = true;
     hosts_put(fetch.hosts, SLICE(HOST), HOST_OPEN, NULL, UINT64_MAX, NULL);
     an_epoch(JOB_SITEMAP);
     assert_trace("look\n");
@@ -738,7 +738,7 @@ what_cannot_be_looked_at_is_left(void **state)
 {
     (void)state;
     job.job.generation = 1;
-    task.mapped = task.has_asked = true;
+    task.mapped = task.report.asked = true;
     hosts_put(fetch.hosts, SLICE(HOST), HOST_OPEN, NULL, UINT64_MAX, NULL);
     an_epoch(JOB_SITEMAP);
     answer(STATUS_SYSTEM, "indexed");
@@ -762,7 +762,7 @@ only_pages_of_mapped_hosts_are_counted(void **state)
         task.mapped = i != 0;
         task.resource = i == 1;
         sitemap = i == 2;
-        task.has_asked = i != 3;
+        task.report.asked = i != 3;
         job.job.generation = i == 4 ? 2 : 1;
         fetch_of(PAGE, 0);
         assert_null(hosts_find(fetch.hosts, SLICE(HOST), 0)->balance);

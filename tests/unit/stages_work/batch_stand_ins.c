@@ -103,12 +103,11 @@ __wrap_queue_complete(struct queue_client *client, const struct completion *comp
             say(">%u%s/%u.%lu", output->key.stage, last_part(output->uri), output->depth,
                 (unsigned long)output->generation);
         }
-        if (c->lane_delay_ms != 0 || c->group != 0 || c->share != 0) {
-            say("{%lu,%lu,%u}", (unsigned long)c->lane_delay_ms, (unsigned long)c->group, c->share);
+        if (c->report.length > 0 || c->share != 0) {
+            say("{%.*s,%u}", SLICE_PRINT(c->report), c->share);
         }
-        if (c->host != 0 || c->outcome != OUTCOME_NONE || c->scope != 0) {
-            say("[%u %.*s %u %lu]", c->host, SLICE_PRINT(c->cause), c->outcome,
-                (unsigned long)c->scope);
+        if (c->outcome != OUTCOME_NONE || c->scope != 0) {
+            say("[%u %lu]", c->outcome, (unsigned long)c->scope);
         }
     }
     say("; ");

@@ -69,13 +69,13 @@ test_verdicts_and_outputs(void **state)
         stage_output_next(done, STAGE_TRANSFORM, &document);
     }
     stage_output_next(released, STAGE_TRANSFORM, &document); /* dropped */
-    stage_set_lane_rest(done, 500, 9);
+    stage_report_host(done, SLICE("busy"));
     stage_set_lane_share(done, 128);
     stage_done(done);
     stage_release(released, 300, false, "server %d", 5);
     stage_bury(buried, "a %s", "bomb");
     batch_advance(&run);
-    expect("complete 1:done>21/4.7>21/4.7>21/4.7>21/4.7>21/4.7>21/4.7{500,9,128} "
+    expect("complete 1:done>21/4.7>21/4.7>21/4.7>21/4.7>21/4.7>21/4.7{busy,128} "
            "2:release(server 5,300,no attempt) 3:bury(a bomb,0); ");
     assert_int_equal(run.jobs.totals[VERDICT_DONE], 1);
     assert_int_equal(run.jobs.totals[VERDICT_RELEASE], 1);
@@ -94,15 +94,14 @@ test_words_for_the_queue(void **state)
     (void)state;
     open_run(&run, &fetch_spec);
     struct stage_job *job = start_job(&run, 1, 0);
-    stage_set_host(job, HOST_FAILED | HOST_SILENT, slice_string(cause));
+    stage_report_host(job, slice_string(cause));
     memset(cause, 'x', sizeof cause - 1); /* the job has a copy */
     stage_set_scope(job, 9);
     stage_count_as(job, OUTCOME_GONE);
     stage_done(job);
     batch_advance(&run);
     char expected[64];
-    snprintf(expected, sizeof expected, "complete 1:done[%d refused %d 9]; ",
-             (int)(HOST_FAILED | HOST_SILENT), (int)OUTCOME_GONE);
+    snprintf(expected, sizeof expected, "complete 1:done{refused,0}[%d 9]; ", (int)OUTCOME_GONE);
     expect(expected);
     answer(STATUS_OK);
     close_run(&run);
