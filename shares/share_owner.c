@@ -32,6 +32,8 @@ struct known_share {
     uint64_t generation;
     struct share_claim claim;
     char moved_to[MACHINE_NAME_SIZE]; /* empty: nowhere */
+    char goes_to[SESSION_NAME_SIZE];   /* its data are to be copied there; empty: nowhere */
+    uint64_t put_off_until;
     bool leaving, forgotten;
     char told[SHARE_TOLD_SIZE];
 };
@@ -43,7 +45,7 @@ struct share_owner {
     struct seen_session *sessions; /* sorted by name of session */
     size_t session_count;
     struct known_share *shares;
-    bool leaving, draining;
+    bool leaving, draining, unbalanced;
     _Atomic uint64_t until; /* 0: the session has not begun */
     struct buf about;
     pthread_mutex_t telling; /* of what is told of shares, and about all */
@@ -72,6 +74,9 @@ share_owner_open(const struct share_owner_settings *settings)
     (void)snprintf(self->session, sizeof self->session, "%s.%016" PRIx64, self->machine,
                    settings->incarnation);
     self->weight = settings->weight;
+    if (settings->disk != NULL) {
+        (void)snprintf(self->disk, sizeof self->disk, "%s", settings->disk);
+    }
     self->restricted = settings->only != NULL;
     if (settings->only != NULL) {
         memcpy(self->only, settings->only, sizeof self->only);
@@ -521,6 +526,43 @@ number_of(const struct planned *planned, const char *session, const char *machin
     return NOBODY;
 }
 
+static bool
+is_placed(const struct share_owner *owner, const struct known_share *share)
+{
+    return owner->settings.cluster.own_disks && share->claim.place.machine[0] != '\0';
+}
+
+static bool
+lies_here(const struct share_owner *owner, const struct known_share *share)
+{
+    return is_placed(owner, share) &&
+           strcmp(share->claim.place.machine, owner->self.machine) == 0;
+}
+
+/* Tells whether the machine with its data lives, so that they can be run or copied. */
+static bool
+can_be_reached(const struct share_owner *owner, const struct known_share *share)
+{
+    bool lives = !is_placed(owner, share) || lies_here(owner, share);
+    for (size_t i = 0; i < owner->session_count && !lives; i++) {
+        const struct seen_session *seen = &owner->sessions[i];
+        lives = !seen->silent && strcmp(seen->record.machine, share->claim.place.machine) == 0;
+    }
+    return lives;
+}
+
+/* The machine that would have to give it up. */
+static int
+holder_of(const struct share_owner *owner, const struct planned *planned,
+          const struct known_share *share)
+{
+    if (is_placed(owner, share)) {
+        return number_of(planned, NULL, share->claim.place.machine);
+    }
+    const bool owned = share->generation > 0 && !share->claim.freed;
+    return owned ? number_of(planned, share->claim.session, NULL) : NOBODY;
+}
+
 static void
 plan(const struct share_owner *owner, struct planned *planned)
 {
@@ -529,12 +571,11 @@ plan(const struct share_owner *owner, struct planned *planned)
     plan_sessions(owner, planned);
     for (size_t i = 0; i < shares; i++) {
         const struct known_share *share = &owner->shares[i];
-        const bool owned = share->generation > 0 && !share->claim.freed;
         planned->shares[i] = (struct plan_share){
-            .owner = owned ? number_of(planned, share->claim.session, NULL) : NOBODY,
+            .owner = holder_of(owner, planned, share),
             .wanted =
                 share->moved_to[0] != '\0' ? number_of(planned, NULL, share->moved_to) : NOBODY,
-            .forgotten = share->forgotten,
+            .for_nobody = share->forgotten || !can_be_reached(owner, share),
         };
     }
     share_plan(planned->machines, planned->count, planned->shares, shares, planned->should);
@@ -576,23 +617,43 @@ publish(struct share_owner *owner, size_t share, struct reason *why)
     return status;
 }
 
+/* Tries to make the next claim; who got it is what the claims say when they are read again. */
 static enum status
-claim_share(struct share_owner *owner, size_t number, struct reason *why)
+make_next_claim(struct share_owner *owner, size_t number, struct share_claim *claim,
+                struct reason *why)
 {
     const struct share_files *files = &owner->settings.files;
-    const struct known_share *share = &owner->shares[number];
-    struct share_claim claim = {.clean = share->generation == 0 ||
-                                         (share->claim.freed && share->claim.clean)};
     char name[SHARE_PATH_SIZE];
     struct buf text;
     bool made;
-    memcpy(claim.session, owner->self.session, sizeof claim.session);
-    share_claim_path(number, share->generation + 1, name);
+    memcpy(claim->session, owner->self.session, sizeof claim->session);
+    share_claim_path(number, owner->shares[number].generation + 1, name);
     buf_init(&text, SHARE_TEXT_MAXIMUM);
-    share_claim_put(&claim, &text);
+    share_claim_put(claim, &text);
     const enum status status = files->make(files->context, name, buf_slice(&text), &made, why);
     buf_release(&text);
     return status;
+}
+
+static enum status
+claim_share(struct share_owner *owner, size_t number, struct reason *why)
+{
+    const struct known_share *share = &owner->shares[number];
+    struct share_claim claim = {.clean = share->generation == 0 ||
+                                         (share->claim.freed && share->claim.clean),
+                                .place = share->claim.place};
+    return make_next_claim(owner, number, &claim, why);
+}
+
+/* What lies on our disk is ours to run until it has been copied to who is to have it. */
+static bool
+is_due(const struct share_owner *owner, const struct planned *planned, size_t number)
+{
+    const struct known_share *share = &owner->shares[number];
+    if (is_placed(owner, share)) {
+        return lies_here(owner, share) && planned->should[number] != NOBODY && !owner->leaving;
+    }
+    return planned->self != NOBODY && planned->should[number] == planned->self;
 }
 
 static enum status
@@ -600,8 +661,7 @@ claim_what_is_due(struct share_owner *owner, const struct planned *planned, stru
 {
     bool any = false;
     for (size_t i = 0; i < owner->settings.cluster.shares; i++) {
-        if (planned->self != NOBODY && planned->should[i] == planned->self &&
-            can_be_claimed(owner, &owner->shares[i])) {
+        if (is_due(owner, planned, i) && can_be_claimed(owner, &owner->shares[i])) {
             TRY(claim_share(owner, i, why));
             any = true;
         }
@@ -612,20 +672,62 @@ claim_what_is_due(struct share_owner *owner, const struct planned *planned, stru
     return STATUS_OK;
 }
 
+/* Tells whether the share is to be copied to the machine that should have it. */
+static bool
+is_to_be_sent(const struct share_owner *owner, const struct planned *planned, size_t number)
+{
+    const struct known_share *share = &owner->shares[number];
+    const int to = planned->should[number];
+    if (!is_ours(owner, share) || !lies_here(owner, share) || to == NOBODY ||
+        owner->leaving || now(owner) < share->put_off_until ||
+        strcmp(planned->machines[to].name, owner->self.machine) == 0) { /* also an earlier run */
+        return false;
+    }
+    return !owner->unbalanced || owner->draining || owner->self.restricted ||
+           planned->machines[to].only != NULL ||
+           strcmp(share->moved_to, planned->machines[to].name) == 0;
+}
+
+/* One share at a time: a copy takes disks and network that the others work with. */
+static void
+send_what_is_due(struct share_owner *owner, const struct planned *planned)
+{
+    bool busy = false;
+    for (size_t i = 0; i < owner->settings.cluster.shares; i++) {
+        char *goes_to = owner->shares[i].goes_to;
+        const bool stands = goes_to[0] != '\0' && is_to_be_sent(owner, planned, i) &&
+                            strcmp(goes_to, planned->sessions[planned->should[i]]) == 0;
+        if (!stands) {
+            goes_to[0] = '\0';
+        }
+        busy = busy || stands;
+    }
+    for (size_t i = 0; i < owner->settings.cluster.shares && !busy; i++) {
+        if (is_to_be_sent(owner, planned, i)) {
+            (void)snprintf(owner->shares[i].goes_to, SESSION_NAME_SIZE, "%s",
+                           planned->sessions[planned->should[i]]);
+            busy = true;
+        }
+    }
+}
+
 /* One after the other, so that most of the cluster works while shares change hands; all when the
  * machine is to be empty. */
 static void
 leave_what_is_due(struct share_owner *owner, const struct planned *planned)
 {
     const size_t shares = owner->settings.cluster.shares;
-    const bool all = owner->leaving || owner->draining;
+    const bool own_disks = owner->settings.cluster.own_disks;
+    const bool all = owner->leaving || (owner->draining && !own_disks);
     size_t leaving = 0;
     for (size_t i = 0; i < shares; i++) {
         leaving += is_ours(owner, &owner->shares[i]) && owner->shares[i].leaving;
     }
     for (size_t i = 0; i < shares; i++) {
         struct known_share *share = &owner->shares[i];
-        const bool stays = planned->should[i] == NOBODY || planned->should[i] == planned->self;
+        const int should = planned->should[i];
+        const bool stays = own_disks ? should != NOBODY || !owner->draining
+                                     : should == NOBODY || should == planned->self;
         if (is_ours(owner, share) && !share->leaving &&
             (all || (!stays && leaving < LEAVING_AT_A_TIME))) {
             share->leaving = true;
@@ -670,6 +772,7 @@ share_owner_step(struct share_owner *owner, struct reason *why)
     TRY(check_lease(owner, why));
     struct planned *planned = memory_zero(1, sizeof *planned);
     plan(owner, planned);
+    send_what_is_due(owner, planned);
     leave_what_is_due(owner, planned);
     const enum status status = claim_what_is_due(owner, planned, why);
     free(planned);
@@ -695,22 +798,69 @@ share_owner_took_clean(const struct share_owner *owner, size_t share)
     return owner->shares[share].claim.clean;
 }
 
-enum status
-share_owner_release(struct share_owner *owner, size_t share, bool clean, struct reason *why)
+/* A claim of ours that stands; the one after it says what is so from now on. */
+static enum status
+follow_up(struct share_owner *owner, size_t share, struct share_claim claim,
+          const struct share_place *place, struct reason *why)
 {
-    const struct share_files *files = &owner->settings.files;
-    struct share_claim claim = {.freed = true, .clean = clean};
-    char name[SHARE_PATH_SIZE];
-    struct buf text;
-    bool made;
     if (!is_ours(owner, &owner->shares[share])) {
         return STATUS_OK; /* somebody took it over meanwhile */
     }
-    memcpy(claim.session, owner->self.session, sizeof claim.session);
-    share_claim_path(share, owner->shares[share].generation + 1, name);
-    buf_init(&text, SHARE_TEXT_MAXIMUM);
-    share_claim_put(&claim, &text);
-    enum status status = files->make(files->context, name, buf_slice(&text), &made, why);
-    buf_release(&text);
-    return status == STATUS_OK ? read_claims(owner, why) : status;
+    claim.place = place != NULL ? *place : owner->shares[share].claim.place;
+    TRY(make_next_claim(owner, share, &claim, why));
+    return read_claims(owner, why);
+}
+
+enum status
+share_owner_release(struct share_owner *owner, size_t share, bool clean,
+                    const struct share_place *place, struct reason *why)
+{
+    const struct share_claim claim = {.freed = true, .clean = clean};
+    return follow_up(owner, share, claim, place, why);
+}
+
+/* ---- where it lies ---- */
+
+const struct share_place *
+share_owner_place(const struct share_owner *owner, size_t share, uint64_t *generation)
+{
+    *generation = owner->shares[share].generation;
+    return &owner->shares[share].claim.place;
+}
+
+enum status
+share_owner_settle(struct share_owner *owner, size_t share, const struct share_place *place,
+                   struct reason *why)
+{
+    const struct share_claim claim = {.clean = owner->shares[share].claim.clean};
+    return follow_up(owner, share, claim, place, why);
+}
+
+bool
+share_owner_target(const struct share_owner *owner, size_t share, struct share_target *target)
+{
+    const char *session = owner->shares[share].goes_to;
+    const struct seen_session *seen = session[0] != '\0' ? find_session(owner, session) : NULL;
+    if (seen == NULL || share_owner_has(owner, share) != SHARE_OURS) {
+        return false;
+    }
+    *target = (struct share_target){{0}, {0}, {0}, {0}};
+    memcpy(target->session, seen->record.session, sizeof target->session);
+    memcpy(target->machine, seen->record.machine, sizeof target->machine);
+    memcpy(target->address, seen->record.address, sizeof target->address);
+    memcpy(target->disk, seen->record.disk, sizeof target->disk);
+    return true;
+}
+
+void
+share_owner_put_off(struct share_owner *owner, size_t share, uint64_t ms)
+{
+    owner->shares[share].put_off_until = now(owner) + ms;
+    owner->shares[share].goes_to[0] = '\0';
+}
+
+void
+share_owner_balance(struct share_owner *owner, bool yes)
+{
+    owner->unbalanced = !yes;
 }
