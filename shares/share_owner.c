@@ -32,7 +32,7 @@ struct known_share {
     uint64_t generation;
     struct share_claim claim;
     char moved_to[MACHINE_NAME_SIZE]; /* empty: nowhere */
-    char goes_to[SESSION_NAME_SIZE];   /* its data are to be copied there; empty: nowhere */
+    char goes_to[SESSION_NAME_SIZE];  /* its data are to be copied there; empty: nowhere */
     uint64_t put_off_until;
     bool leaving, forgotten;
     char told[SHARE_TOLD_SIZE];
@@ -535,8 +535,7 @@ is_placed(const struct share_owner *owner, const struct known_share *share)
 static bool
 lies_here(const struct share_owner *owner, const struct known_share *share)
 {
-    return is_placed(owner, share) &&
-           strcmp(share->claim.place.machine, owner->self.machine) == 0;
+    return is_placed(owner, share) && strcmp(share->claim.place.machine, owner->self.machine) == 0;
 }
 
 /* Tells whether the machine with its data lives, so that they can be run or copied. */
@@ -678,8 +677,8 @@ is_to_be_sent(const struct share_owner *owner, const struct planned *planned, si
 {
     const struct known_share *share = &owner->shares[number];
     const int to = planned->should[number];
-    if (!is_ours(owner, share) || !lies_here(owner, share) || to == NOBODY ||
-        owner->leaving || now(owner) < share->put_off_until ||
+    if (!is_ours(owner, share) || !lies_here(owner, share) || to == NOBODY || owner->leaving ||
+        now(owner) < share->put_off_until ||
         strcmp(planned->machines[to].name, owner->self.machine) == 0) { /* also an earlier run */
         return false;
     }
@@ -826,6 +825,13 @@ share_owner_place(const struct share_owner *owner, size_t share, uint64_t *gener
 {
     *generation = owner->shares[share].generation;
     return &owner->shares[share].claim.place;
+}
+
+bool
+share_owner_is_taken(const struct share_owner *owner, size_t number)
+{
+    const struct known_share *share = &owner->shares[number];
+    return share->generation > 0 && !share->claim.freed && !is_ours(owner, share);
 }
 
 enum status

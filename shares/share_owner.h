@@ -76,6 +76,8 @@ void share_owner_about(struct share_owner *owner, struct slice lines);
 /* Where its data lie by the claim that counts, and the number of that. */
 const struct share_place *share_owner_place(const struct share_owner *owner, size_t share,
                                             uint64_t *generation);
+/* Tells whether another session has a claim of it that counts. */
+bool share_owner_is_taken(const struct share_owner *owner, size_t share);
 /* Says where the data of a share of ours lie from now on, which stays ours. Not OK: as with
  * share_owner_release. */
 enum status share_owner_settle(struct share_owner *owner, size_t share,
