@@ -107,7 +107,7 @@ fetch.delay = $delay
 fetch.delay_factor = 0
 fetch.delay_maximum = $delay
 fetch.crawl_delay_maximum = $delay
-fetch.timeout = 1
+fetch.timeout = 3
 fetch.attempts = 6
 cluster.copy = $work/copy $work {from} {to}
 C
@@ -137,7 +137,7 @@ await "the first pass of share 0 is under way" is_there "$work/held"
 share_is 0 '^alpha runs; is copied to beta$' || fail "state in the first pass: $(cat "$work/owners")"
 kill_machine beta
 await "share 0 stays, since beta is gone" share_is 0 '^alpha runs$'
-orders "" hold # the last pass this time
+orders ok hold # the last pass this time
 run_machine beta 2
 await "the last pass is under way" is_there "$work/held"
 owners >"$work/owners"
