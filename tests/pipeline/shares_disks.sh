@@ -107,7 +107,7 @@ fetch.delay = $delay
 fetch.delay_factor = 0
 fetch.delay_maximum = $delay
 fetch.crawl_delay_maximum = $delay
-fetch.timeout = 3
+fetch.timeout = 8
 fetch.attempts = 6
 cluster.copy = $work/copy $work {from} {to}
 C

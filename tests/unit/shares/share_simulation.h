@@ -13,7 +13,7 @@ struct simulation_result {
     char what[256];
     uint64_t claims, takeovers, releases, losses; /* in all: whether anything was tried */
     uint64_t copies;
-    bool settled;                                 /* in the quiet at the end every share was run */
+    bool settled; /* in the quiet at the end every share was run */
 };
 
 /* Faults to be put into the rules, so that it is seen that the simulation finds them. */
