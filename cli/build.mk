@@ -19,7 +19,8 @@ quadrille_OBJECTS += $(addprefix cli/commands/,add.o changes.o cluster_command.o
 	meta.o prefixes_command.o query_command.o queue_command.o replay.o report.o retain.o scope_command.o \
 	selftest.o serve.o slice_command.o status_command.o transform_file.o transforms_command.o up.o update_command.o validate.o)
 quadrille_OBJECTS += $(addprefix cli/backup/,directory_backup.o directory_restore.o)
-quadrille_OBJECTS += $(addprefix cli/cluster/,cluster_root.o cluster_show.o helper_run.o machine_run.o machine_signals.o root_settings.o share_forget.o share_lag.o)
+quadrille_OBJECTS += $(addprefix cli/cluster/,cluster_root.o cluster_show.o helper_run.o machine_run.o machine_signals.o root_settings.o share_command.o \
+	share_disk.o share_end.o share_forget.o share_lag.o share_mover.o share_receiver.o share_return.o)
 quadrille_OBJECTS += $(addprefix cli/datasets/,dataset_execute.o dataset_prove.o host_survey.o slice_spaces.o \
 	slice_steps.o slice_store.o survey_print.o)
 quadrille_OBJECTS += $(addprefix cli/inspection/,inspection.o inspection_print.o)

@@ -23,7 +23,7 @@
 enum { DEPTH_MOST = 16, PIECE_BYTES = 1 << 18, PIECE_MOST = 1 << 30 };
 
 /* Belongs to what runs, not to what is kept. The shares of ROOT are places of their own. */
-static const char *const left_out[] = {"run", "log", "tmp"};
+static const char *const left_out[] = {"run", "log", "tmp", "settings"};
 static const char *const left_out_of_root[] = {"run",    "log",       "tmp",   "machines",
                                                "claims", "addresses", "shares"};
 

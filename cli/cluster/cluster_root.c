@@ -17,6 +17,8 @@ enum { NAME_SIZE = 320 };
 /* The daemons of a share listen at its first port plus these. */
 enum { PORT_QUEUE = 1, PORT_METASTORE, PORT_INDEX };
 
+static const char of_share[] = "../../"; /* from ROOT/shares/N to ROOT */
+
 /* prefix: of paths that lead from the reading directory to ROOT. */
 static void
 put_nodes(struct buf *text, size_t shares, const char *prefix, const char *public_key)
@@ -30,11 +32,44 @@ put_nodes(struct buf *text, size_t shares, const char *prefix, const char *publi
     buf_printf(text, "curve public=%s secret_file=%scurve.secret\n", public_key, prefix);
 }
 
+static void
+replace_all(struct slice text, const char *old, const char *new, struct buf *out)
+{
+    const size_t length = strlen(old);
+    for (size_t i = 0; i < text.length;) {
+        if (text.length - i >= length && memcmp(text.at + i, old, length) == 0) {
+            buf_append_string(out, new);
+            i += length;
+        } else {
+            buf_append_char(out, text.at[i++]);
+        }
+    }
+}
+
+enum status
+cluster_root_nodes(const char *root, size_t share, const char *prefix, struct buf *out,
+                   struct reason *why)
+{
+    char path[ROOT_PATH_SIZE + NAME_SIZE];
+    struct buf text;
+    buf_init(&text, 1 << 20);
+    snprintf(path, sizeof path, "%s/shares/%zu/cluster.conf", root, share);
+    enum status status = file_read(path, &text, why);
+    if (status == STATUS_NOT_FOUND) {
+        status = status_fail(why, STATUS_MISUSE,
+                             "its folder in ROOT has no cluster.conf: it is not mounted here");
+    }
+    replace_all(buf_slice(&text), of_share, prefix, out);
+    buf_release(&text);
+    return status;
+}
+
 enum status
 cluster_root_make_folders(const char *root, size_t shares, struct reason *why)
 {
-    static const char *const folders[] = {"machines", "claims", "addresses", "moves",    "drains",
-                                          "shares",   "tmp",    "log",       "forgotten"};
+    static const char *const folders[] = {"machines",  "claims",   "addresses", "moves",
+                                          "drains",    "shares",   "tmp",       "log",
+                                          "forgotten", "handovers"};
     TRY(file_make_folder(root, 0700, why));
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
         char path[ROOT_PATH_SIZE + NAME_SIZE];
@@ -56,7 +91,7 @@ make_share(const struct share_files *files, size_t share, size_t shares, const c
     char name[NAME_SIZE];
     struct buf text;
     buf_init(&text, 1 << 20);
-    put_nodes(&text, shares, "../../", public_key);
+    put_nodes(&text, shares, of_share, public_key);
     snprintf(name, sizeof name, "shares/%zu/cluster.conf", share);
     enum status status = files->replace(files->context, name, buf_slice(&text), why);
     buf_reset(&text);
