@@ -137,6 +137,16 @@ struct oid_span {
     oid first, low, high, last;
 };
 
+/* The value that an identifier says by itself. */
+enum oid_value_kind { OID_VALUE_INTEGER, OID_VALUE_DATE, OID_VALUE_DATE_TIME };
+struct oid_value {
+    enum oid_value_kind kind;
+    int64_t integer;
+    int year, month, day, hour, minute;
+    int milliseconds; /* of the minute */
+    bool utc;         /* else there is no time zone */
+};
+
 /* Where the rows of a pattern are cut into ranges of about the same size: the first place that the
  * order leaves open (0 subject .. 3 graph), and the values there with which ranges begin,
  * ascending; the first range begins before them all. */
@@ -175,6 +185,10 @@ struct quad_source {
      * (false: none). NULL: identifiers say nothing of values. */
     bool (*before)(oid a, oid b);
     bool (*span)(oid id, struct oid_span *span);
+    /* The value of an identifier, and the identifier of xsd:integer's canonical literal, without a
+     * look at a term; false, OID_NONE: it has to be looked at. NULL, both: always. */
+    bool (*value)(oid id, struct oid_value *value);
+    oid (*integer)(int64_t integer);
     /* What term an identifier is of, without a look at it. NULL: identifiers do not say. */
     enum term_kind (*kind)(oid id);
     /* The rows of many patterns, for sources that are far away; NULL: none, scan is as good. Rows

@@ -248,6 +248,8 @@ reader_new(struct partition *partition)
                                           .divide = source_divide,
                                           .before = oid_inline_before,
                                           .span = oid_inline_span,
+                                          .value = oid_inline_value,
+                                          .integer = oid_inline_integer,
                                           .kind = oid_term_kind,
                                           .count_triples = source_count_triples,
                                           .recall_predicates = source_recall_predicates,
