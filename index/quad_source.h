@@ -101,9 +101,17 @@ struct count_request {
     const void *check_context;
 };
 
-/* Nodes in one place of triples, and what is known of them from before. */
-struct predicate_recall {
+/* What is listed of a node that stands in one place of triples, over all graphs together. */
+struct node_listing {
     enum triple_place place; /* TRIPLE_SUBJECT or TRIPLE_OBJECT */
+    /* OID_NONE: its predicates, each with its number of different triples; else what stands at the
+     * other end of this predicate's triples, each once with the number 1. */
+    oid predicate;
+    enum term_kind other; /* what stands at the other end; TERM_NONE: anything */
+};
+/* Nodes, and what is known of them from before. */
+struct list_recall {
+    struct node_listing listing;
     const oid *nodes;
     size_t count;
     size_t most; /* room in counts */
@@ -111,7 +119,7 @@ struct predicate_recall {
      * where the one before ends. */
     bool *known;
     size_t *ends;
-    struct triple_count *counts; /* predicates, each with its number of different triples */
+    struct triple_count *counts; /* what is listed, and numbers */
 };
 
 /* What stands for a term wherever its text is: terms with the same digest are the same. */
@@ -211,13 +219,12 @@ struct quad_source {
      * it cannot be said, or not worth it. */
     enum status (*count_values)(void *context, const struct count_request *request, bool different,
                                 struct value_count **counts, size_t *count, struct reason *why);
-    /* The predicates that nodes have, over all graphs together, as far as they were kept since the
-     * index changed last; returns how many nodes were looked at, fewer than all when there is no
-     * room for the next one's list. keep: a list that was counted, by a query over the same state.
-     * NULL, both: the source keeps none. */
-    size_t (*recall_predicates)(void *context, struct predicate_recall *recall);
-    void (*keep_predicates)(void *context, enum triple_place place, oid node,
-                            const struct triple_count *counts, size_t count);
+    /* The lists of nodes as far as they were kept since the index changed last; returns how many
+     * nodes were looked at, fewer than all when there is no room for the next one's list. keep: a
+     * list that was read, by a query over the same state. NULL, both: the source keeps none. */
+    size_t (*recall_lists)(void *context, struct list_recall *recall);
+    void (*keep_list)(void *context, const struct node_listing *listing, oid node,
+                      const struct triple_count *counts, size_t count);
     /* About how many rows match; exact when cheap. */
     enum status (*estimate)(void *context, const struct quad_oids *pattern, uint64_t *rows,
                             struct reason *why);

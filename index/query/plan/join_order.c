@@ -310,42 +310,50 @@ plan_counts(struct planner *planner, const struct pattern *pattern, bool again, 
                     SLICE_PRINT(name), spec.by == TRIPLE_PAIRS ? ", with objects" : "");
 }
 
-/* Whether the pattern asks a node of the rows so far for its predicates and no more; *spec. */
+/* Whether the pattern asks a node of the rows so far for its predicates, with their numbers, or for
+ * what a predicate leads to; *spec. */
 static bool
-asks_predicates(const struct planner *planner, const struct pattern *pattern,
-                const struct known *known, struct predicates_spec *spec)
+asks_list(const struct planner *planner, const struct pattern *pattern, const struct known *known,
+          struct lists_spec *spec)
 {
     const struct quad_source *source = planner->run->source;
     const struct place subject = pattern->subject, predicate = pattern->predicate,
                        object = pattern->object;
-    if (!planner->weighted || planner->key != NUMBER_NONE || planner->first ||
-        !source->recall_predicates || pattern->path || planner->graph.kind == PLACE_SLOT ||
+    if (planner->key != NUMBER_NONE || planner->first || planner->batch_rows < BATCH_ROWS ||
+        !source->recall_lists || pattern->path || planner->graph.kind == PLACE_SLOT ||
         planner->graphs.kind != GRAPHS_ALL || subject.kind != PLACE_SLOT ||
-        predicate.kind != PLACE_SLOT || object.kind != PLACE_SLOT ||
-        predicate.number == subject.number || predicate.number == object.number ||
-        subject.number == object.number || slots_have(&known->maybe, predicate.number)) {
+        object.kind != PLACE_SLOT || subject.number == object.number) {
         return false;
     }
     const bool by_subject = slots_have(&known->certain, subject.number);
     const uint32_t node = by_subject ? subject.number : object.number;
     const uint32_t other = by_subject ? object.number : subject.number;
-    *spec = (struct predicates_spec){.place = by_subject ? TRIPLE_SUBJECT : TRIPLE_OBJECT,
-                                     .node = node,
-                                     .predicate = predicate.number,
-                                     .weight = planner->weight};
-    return slots_have(&known->certain, node) && !slots_have(&known->maybe, other) &&
-           !slots_have(&planner->needed, other);
+    if (!slots_have(&known->certain, node) || slots_have(&known->maybe, other)) {
+        return false;
+    }
+    const bool other_needed = !planner->weighted || slots_have(&planner->needed, other);
+    *spec = (struct lists_spec){.listing = {.place = by_subject ? TRIPLE_SUBJECT : TRIPLE_OBJECT,
+                                            .predicate = plan_constant(planner->run, predicate)},
+                                .node = node,
+                                .listed = predicate.kind == PLACE_SLOT ? predicate.number
+                                          : other_needed               ? other
+                                                                       : NUMBER_NONE,
+                                .weight = planner->weighted ? planner->weight : NUMBER_NONE};
+    return predicate.kind == PLACE_SLOT ? !other_needed && predicate.number != subject.number &&
+                                              predicate.number != object.number &&
+                                              !slots_have(&known->maybe, predicate.number)
+                                        : spec->listing.predicate < OID_LOCAL;
 }
 
-/* Adds up the predicates of nodes instead of the scan on top of the pipeline, which looks the
+/* Goes through the lists of nodes instead of the scan on top of the pipeline, which looks the
  * pattern up for the rows before it. rooted: these differ in nothing but what is mentioned. */
 static enum status
-plan_predicates(struct planner *planner, const struct pattern *pattern, bool rooted,
-                const struct known *before, struct operator** pipeline, const struct known *known)
+plan_lists(struct planner *planner, const struct pattern *pattern, bool rooted,
+           const struct known *before, struct operator** pipeline, const struct known *known)
 {
     struct run *run = planner->run;
-    struct predicates_spec spec;
-    if (!asks_predicates(planner, pattern, before, &spec)) {
+    struct lists_spec spec;
+    if (!asks_list(planner, pattern, before, &spec)) {
         return STATUS_OK;
     }
     uint32_t *above = arena_alloc(&run->arena, SLOTS_MAXIMUM * sizeof *above);
@@ -356,10 +364,10 @@ plan_predicates(struct planner *planner, const struct pattern *pattern, bool roo
          slot = slots_next(&planner->above, slot + 1)) {
         above[spec.above_count++] = slot;
     }
-    spec.adds_up = rooted;
+    spec.adds_up = rooted && planner->weighted;
     spec.above = above;
-    return plan_set(planner, predicates_new(run, *pipeline, &spec, planner->batch_rows), pipeline,
-                    known, "of ?%.*s", SLICE_PRINT(run->query->slot_names[spec.node]));
+    return plan_set(planner, lists_new(run, *pipeline, &spec, planner->batch_rows), pipeline, known,
+                    "of ?%.*s", SLICE_PRINT(run->query->slot_names[spec.node]));
 }
 
 /* first: of the scan that the pipeline is, NULL: it is something else. */
@@ -464,7 +472,7 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
         joined->first = item;
         joined->sorted = sorted ? item->pattern->subject.number : joined->sorted;
     }
-    return plan_predicates(planner, item->pattern, joined->rooted, &before, pipeline, known);
+    return plan_lists(planner, item->pattern, joined->rooted, &before, pipeline, known);
 }
 
 static enum status
