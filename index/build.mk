@@ -15,7 +15,7 @@ index_OBJECTS += $(addprefix index/read/,answer_cache.o dump.o links.o links_def
 index_OBJECTS += $(addprefix index/serve/,answer_keys.o answer_lookup.o answer_rows.o answer_share.o answer_triples.o answer_values.o answers.o change_lines.o cursor.o \
 	index_options.o index_service.o publisher.o row_names.o sessions.o turns.o work_pool.o)
 index_OBJECTS += $(addprefix index/sort/,checked_sort.o key_sort.o oid_sort.o)
-index_OBJECTS += $(addprefix index/statistics/,census.o characteristic_sets.o node_predicates.o predicate_sets.o statistics.o \
+index_OBJECTS += $(addprefix index/statistics/,census.o characteristic_sets.o node_lists.o predicate_sets.o statistics.o \
 	triple_counts.o)
 index_OBJECTS += $(addprefix index/terms/,block_packing.o change_marks.o lexicon.o node_block.o node_cache.o nodes.o oid.o \
 	term_blocks.o term_cache.o term_digests.o term_set.o terms_write.o)
@@ -34,7 +34,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_index_maintenance tests/unit/index/test_index_mixed tests/unit/index/test_index_partition \
 	tests/unit/index/test_index_quads tests/unit/index/test_index_rows tests/unit/index/test_index_staging \
 	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify tests/unit/index/test_trees tests/unit/index/test_waiting_rows \
-	tests/unit/index/test_node_predicates tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
+	tests/unit/index/test_node_lists tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
 	tests/unit/index_service/test_change_stream tests/unit/index_service/test_federation_counts \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \

@@ -103,9 +103,17 @@ struct count_request {
     const void *check_context;
 };
 
-/* Nodes in one place of triples, and what is known of them from before. */
-struct predicate_recall {
+/* What is listed of a node that stands in one place of triples, over all graphs together. */
+struct node_listing {
     enum triple_place place; /* TRIPLE_SUBJECT or TRIPLE_OBJECT */
+    /* OID_NONE: its predicates, each with its number of different triples; else what stands at the
+     * other end of this predicate's triples, each once with the number 1. */
+    oid predicate;
+    enum term_kind other; /* what stands at the other end; TERM_NONE: anything */
+};
+/* Nodes, and what is known of them from before. */
+struct list_recall {
+    struct node_listing listing;
     const oid *nodes;
     size_t count;
     size_t most; /* room in counts */
@@ -113,7 +121,7 @@ struct predicate_recall {
      * where the one before ends. */
     bool *known;
     size_t *ends;
-    struct triple_count *counts; /* predicates, each with its number of different triples */
+    struct triple_count *counts; /* what is listed, and numbers */
 };
 
 /* Stands for a term wherever its text is: terms with the same digest are the same. */
@@ -137,6 +145,16 @@ struct value_count {
  */
 struct oid_span {
     oid first, low, high, last;
+};
+
+/* The value that an identifier says by itself. */
+enum oid_value_kind { OID_VALUE_INTEGER, OID_VALUE_DATE, OID_VALUE_DATE_TIME };
+struct oid_value {
+    enum oid_value_kind kind;
+    int64_t integer;
+    int year, month, day, hour, minute;
+    int milliseconds; /* of the minute */
+    bool utc;         /* else there is no time zone */
 };
 
 /* Where the rows of a pattern are cut into ranges of about the same size: the first place that the
@@ -177,6 +195,10 @@ struct quad_source {
      * one (false: none). NULL: identifiers say nothing of values. */
     bool (*before)(oid a, oid b);
     bool (*span)(oid id, struct oid_span *span);
+    /* Gives the value of an identifier, and the identifier of xsd:integer's canonical literal,
+     * without a look at a term; false, OID_NONE: it has to be looked at. NULL, both: always. */
+    bool (*value)(oid id, struct oid_value *value);
+    oid (*integer)(int64_t integer);
     /* Tells what term an identifier is of, without a look at it. NULL: identifiers do not say. */
     enum term_kind (*kind)(oid id);
     /* The rows of many patterns, for sources that are far away; NULL: none, scan is as good. Rows
@@ -200,13 +222,12 @@ struct quad_source {
      * UNSUPPORTED: it cannot be said, or not worth it. */
     enum status (*count_values)(void *context, const struct count_request *request, bool different,
                                 struct value_count **counts, size_t *count, struct reason *why);
-    /* The predicates that nodes have, over all graphs together, as far as they were kept since the
-     * index changed last; returns how many nodes were looked at, fewer than all when there is no
-     * room for the next one's list. keep: a list that was counted, by a query over the same state.
-     * NULL, both: the source keeps none. */
-    size_t (*recall_predicates)(void *context, struct predicate_recall *recall);
-    void (*keep_predicates)(void *context, enum triple_place place, oid node,
-                            const struct triple_count *counts, size_t count);
+    /* The lists of nodes as far as they were kept since the index changed last; returns how many
+     * nodes were looked at, fewer than all when there is no room for the next one's list. keep: a
+     * list that was read, by a query over the same state. NULL, both: the source keeps none. */
+    size_t (*recall_lists)(void *context, struct list_recall *recall);
+    void (*keep_list)(void *context, const struct node_listing *listing, oid node,
+                      const struct triple_count *counts, size_t count);
     /* About how many rows match; exact when cheap. */
     enum status (*estimate)(void *context, const struct quad_oids *pattern, uint64_t *rows,
                             struct reason *why);

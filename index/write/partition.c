@@ -9,7 +9,7 @@
 
 enum {
     MEBIBYTE = 1 << 20,
-    NODE_PREDICATES_BYTES = 32 * MEBIBYTE,
+    NODE_LISTS_BYTES = 32 * MEBIBYTE,
     CHANGE_MEMORY = sizeof(struct quad_change) + ORDER_COUNT * sizeof(uint32_t)
 };
 
@@ -78,7 +78,7 @@ partition_open(struct partition **result, const struct partition_options *option
     partition->build_from = options->build_from;
     partition->snapshots = snapshots_new(options->snapshot_memory);
     partition->triple_counts = triple_count_cache_new();
-    partition->node_predicates = node_predicates_new(NODE_PREDICATES_BYTES);
+    partition->node_lists = node_lists_new(NODE_LISTS_BYTES);
     partition->marks = change_marks_new();
     partition->keys = partition_keys_new();
     partition->digests = term_digests_new();
@@ -110,7 +110,7 @@ partition_close(struct partition *partition)
     environment_close(partition->environment);
     snapshots_free(partition->snapshots);
     triple_count_cache_free(partition->triple_counts);
-    node_predicates_free(partition->node_predicates);
+    node_lists_free(partition->node_lists);
     change_marks_free(partition->marks);
     partition_keys_free(partition->keys);
     term_digests_free(partition->digests);

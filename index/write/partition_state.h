@@ -10,7 +10,7 @@
 
 #include "index/changes/change_log.h"
 #include "index/quads/quads.h"
-#include "index/statistics/node_predicates.h"
+#include "index/statistics/node_lists.h"
 #include "index/statistics/triple_counts.h"
 #include "index/terms/lexicon.h"
 #include "index/terms/term_digests.h"
@@ -31,7 +31,7 @@ struct partition {
     struct staging *staging;
     struct literals *literals; /* the keeper's; searches open their own view */
     struct triple_count_cache *triple_counts;
-    struct node_predicates *node_predicates;
+    struct node_lists *node_lists;
     struct change_marks *marks; /* partition_mark */
     struct partition_keys *keys;
     struct term_digests *digests;

@@ -124,6 +124,7 @@ struct joined {
     bool rooted;                   /* the pipeline needs no other rows */
     bool alone;                    /* one pattern is all there is to join */
     bool last;                     /* nothing is to be joined after the present one */
+    struct kind_filter kind;       /* of the present one */
 };
 
 /* The cheapest merge with a pattern. */
@@ -310,58 +311,6 @@ plan_counts(struct planner *planner, const struct pattern *pattern, bool again, 
                     SLICE_PRINT(name), spec.by == TRIPLE_PAIRS ? ", with objects" : "");
 }
 
-/* Whether the pattern asks a node of the rows so far for its predicates and no more; *spec. */
-static bool
-asks_predicates(const struct planner *planner, const struct pattern *pattern,
-                const struct known *known, struct predicates_spec *spec)
-{
-    const struct quad_source *source = planner->run->source;
-    const struct place subject = pattern->subject, predicate = pattern->predicate,
-                       object = pattern->object;
-    if (!planner->weighted || planner->key != NUMBER_NONE || planner->first ||
-        !source->recall_predicates || pattern->path || planner->graph.kind == PLACE_SLOT ||
-        planner->graphs.kind != GRAPHS_ALL || subject.kind != PLACE_SLOT ||
-        predicate.kind != PLACE_SLOT || object.kind != PLACE_SLOT ||
-        predicate.number == subject.number || predicate.number == object.number ||
-        subject.number == object.number || slots_have(&known->maybe, predicate.number)) {
-        return false;
-    }
-    const bool by_subject = slots_have(&known->certain, subject.number);
-    const uint32_t node = by_subject ? subject.number : object.number;
-    const uint32_t other = by_subject ? object.number : subject.number;
-    *spec = (struct predicates_spec){.place = by_subject ? TRIPLE_SUBJECT : TRIPLE_OBJECT,
-                                     .node = node,
-                                     .predicate = predicate.number,
-                                     .weight = planner->weight};
-    return slots_have(&known->certain, node) && !slots_have(&known->maybe, other) &&
-           !slots_have(&planner->needed, other);
-}
-
-/* Adds up the predicates of nodes instead of the scan on top of the pipeline, which looks the
- * pattern up for the rows before it. rooted: these differ in nothing but what is mentioned. */
-static enum status
-plan_predicates(struct planner *planner, const struct pattern *pattern, bool rooted,
-                const struct known *before, struct operator** pipeline, const struct known *known)
-{
-    struct run *run = planner->run;
-    struct predicates_spec spec;
-    if (!asks_predicates(planner, pattern, before, &spec)) {
-        return STATUS_OK;
-    }
-    uint32_t *above = arena_alloc(&run->arena, SLOTS_MAXIMUM * sizeof *above);
-    if (!above) {
-        return plan_too_large(planner);
-    }
-    for (uint32_t slot = slots_next(&planner->above, 0); slot < SLOTS_MAXIMUM;
-         slot = slots_next(&planner->above, slot + 1)) {
-        above[spec.above_count++] = slot;
-    }
-    spec.adds_up = rooted;
-    spec.above = above;
-    return plan_set(planner, predicates_new(run, *pipeline, &spec, planner->batch_rows), pipeline,
-                    known, "of ?%.*s", SLICE_PRINT(run->query->slot_names[spec.node]));
-}
-
 /* first: of the scan that the pipeline is, NULL: it is something else. */
 static enum status
 plan_hash_item(struct planner *planner, const struct plan_item *item, const struct plan_item *first,
@@ -464,7 +413,8 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
         joined->first = item;
         joined->sorted = sorted ? item->pattern->subject.number : joined->sorted;
     }
-    return plan_predicates(planner, item->pattern, joined->rooted, &before, pipeline, known);
+    return plan_lists(planner, item->pattern, joined->rooted, &joined->kind, &before, pipeline,
+                      known);
 }
 
 static enum status
@@ -585,6 +535,12 @@ plan_join(struct planner *planner, const struct algebra *node, struct operator**
             return STATUS_OK;
         }
         joined.last = at + 1 == items.count;
+        joined.kind = plan_kind_filter(item, pending);
+        if (joined.kind.done) {
+            *joined.kind.done = true;
+            joined.kind.needed = plan_beside(planner, &items, item, known, pending).needed;
+            *joined.kind.done = false;
+        }
         struct planner beside = plan_beside(planner, &items, item, known, pending);
         TRY(plan_item(&beside, &items, item, &joined, pipeline, known, pending));
         TRY(plan_filters(planner, pipeline, known, pending));

@@ -93,7 +93,7 @@ count_anew(void *context, const struct count_request *request, struct triple_cou
 }
 
 static size_t
-recall_nothing(void *context, struct predicate_recall *recall)
+recall_nothing(void *context, struct list_recall *recall)
 {
     (void)context;
     memset(recall->known, 0, recall->count * sizeof *recall->known);
@@ -218,7 +218,7 @@ every_plan_ends_soon(void **state)
     must(partition_reader_open(&reader, partition, &why), &why);
     source = *partition_reader_source(reader);
     source.count_triples = count_anew;
-    source.recall_predicates = recall_nothing;
+    source.recall_lists = recall_nothing;
 
     const struct shape all = {"SELECT DISTINCT ?s ?p ?o { ?s ?p ?o }", false};
     double unit = 1e9;

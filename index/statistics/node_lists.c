@@ -1,4 +1,4 @@
-#include "index/statistics/node_predicates.h"
+#include "index/statistics/node_lists.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-enum { PLACES_LEAST = 1024, LISTS_LEAST = 4096, FRACTION_OF_ONE = 16 };
+enum { PLACES_LEAST = 1024, LISTS_LEAST = 4096, FRACTION_OF_ONE = 16, TABLES_MOST = 32 };
 
 /* Where a node's list is: `count` entries of lists from `first` on. node OID_NONE: free. */
 struct place {
@@ -14,43 +14,45 @@ struct place {
     uint32_t first, count;
 };
 
-/* The nodes of one place of triples. */
+/* The nodes of one listing. */
 struct table {
+    struct node_listing listing;
     struct place *places;
     size_t room, used;
 };
 
-struct node_predicates {
+struct node_lists {
     pthread_mutex_t mutex;
     uint64_t version;
     size_t bytes_most;
-    struct table subjects, objects;
+    struct table tables[TABLES_MOST];
+    size_t table_count;
     struct triple_count *lists;
     size_t count, room;
 };
 
-struct node_predicates *
-node_predicates_new(size_t bytes)
+struct node_lists *
+node_lists_new(size_t bytes)
 {
-    struct node_predicates *kept = memory_zero(1, sizeof *kept);
+    struct node_lists *kept = memory_zero(1, sizeof *kept);
     pthread_mutex_init(&kept->mutex, NULL);
     kept->bytes_most = bytes;
     return kept;
 }
 
 static void
-forget(struct node_predicates *kept)
+forget(struct node_lists *kept)
 {
-    free(kept->subjects.places);
-    free(kept->objects.places);
+    for (size_t i = 0; i < kept->table_count; i++) {
+        free(kept->tables[i].places);
+    }
     free(kept->lists);
-    kept->subjects = kept->objects = (struct table){0};
     kept->lists = NULL;
-    kept->count = kept->room = 0;
+    kept->count = kept->room = kept->table_count = 0;
 }
 
 void
-node_predicates_free(struct node_predicates *kept)
+node_lists_free(struct node_lists *kept)
 {
     if (kept != NULL) {
         forget(kept);
@@ -59,10 +61,33 @@ node_predicates_free(struct node_predicates *kept)
     }
 }
 
+/* NULL: no list of these is kept. */
 static struct table *
-table_of(struct node_predicates *kept, enum triple_place place)
+find_table(struct node_lists *kept, const struct node_listing *listing)
 {
-    return place == TRIPLE_OBJECT ? &kept->objects : &kept->subjects;
+    for (size_t i = 0; i < kept->table_count; i++) {
+        struct table *table = &kept->tables[i];
+        if (table->listing.place == listing->place &&
+            table->listing.predicate == listing->predicate &&
+            table->listing.other == listing->other) {
+            return table;
+        }
+    }
+    return NULL;
+}
+
+static struct table *
+make_table(struct node_lists *kept, const struct node_listing *listing)
+{
+    struct table *table = find_table(kept, listing);
+    if (table == NULL) {
+        if (kept->table_count == TABLES_MOST) {
+            forget(kept);
+        }
+        table = &kept->tables[kept->table_count++];
+        *table = (struct table){.listing = *listing};
+    }
+    return table;
 }
 
 /* The node's place, or the free one where it belongs; the table has room. */
@@ -80,12 +105,13 @@ find_place(const struct table *table, oid node)
 /* ---- finding ---- */
 
 static size_t
-recall_all(struct node_predicates *kept, struct predicate_recall *recall)
+recall_all(struct node_lists *kept, struct list_recall *recall)
 {
-    const struct table *table = table_of(kept, recall->place);
+    const struct table *table = find_table(kept, &recall->listing);
     size_t given = 0;
     for (size_t i = 0; i < recall->count; i++) {
-        const struct place *place = table->room > 0 ? find_place(table, recall->nodes[i]) : NULL;
+        const struct place *place =
+            table != NULL && table->room > 0 ? find_place(table, recall->nodes[i]) : NULL;
         const bool known = place != NULL && place->node != OID_NONE;
         if (known && place->count > recall->most - given) {
             return i;
@@ -102,8 +128,7 @@ recall_all(struct node_predicates *kept, struct predicate_recall *recall)
 }
 
 size_t
-node_predicates_recall(struct node_predicates *kept, uint64_t version,
-                       struct predicate_recall *recall)
+node_lists_recall(struct node_lists *kept, uint64_t version, struct list_recall *recall)
 {
     size_t done = recall->count;
     pthread_mutex_lock(&kept->mutex);
@@ -120,15 +145,18 @@ node_predicates_recall(struct node_predicates *kept, uint64_t version,
 /* ---- keeping ---- */
 
 static size_t
-bytes_of(const struct node_predicates *kept)
+bytes_of(const struct node_lists *kept)
 {
-    return (kept->subjects.room + kept->objects.room) * sizeof(struct place) +
-           kept->room * sizeof *kept->lists;
+    size_t bytes = kept->room * sizeof *kept->lists;
+    for (size_t i = 0; i < kept->table_count; i++) {
+        bytes += kept->tables[i].room * sizeof(struct place);
+    }
+    return bytes;
 }
 
 /* Doubles the table when it is half full. False: there is no room for that. */
 static bool
-reserve_place(struct node_predicates *kept, struct table *table)
+reserve_place(struct node_lists *kept, struct table *table)
 {
     if (2 * table->used < table->room) {
         return true;
@@ -137,7 +165,8 @@ reserve_place(struct node_predicates *kept, struct table *table)
     if (bytes_of(kept) + room * sizeof(struct place) > kept->bytes_most) {
         return false;
     }
-    struct table grown = {memory_zero(room, sizeof(struct place)), room, table->used};
+    struct table grown = {table->listing, memory_zero(room, sizeof(struct place)), room,
+                          table->used};
     for (size_t i = 0; i < table->room; i++) {
         if (table->places[i].node != OID_NONE) {
             *find_place(&grown, table->places[i].node) = table->places[i];
@@ -150,7 +179,7 @@ reserve_place(struct node_predicates *kept, struct table *table)
 
 /* Makes room for a list. False: there is none. */
 static bool
-reserve_list(struct node_predicates *kept, size_t count)
+reserve_list(struct node_lists *kept, size_t count)
 {
     if (count <= kept->room - kept->count) {
         return true;
@@ -159,7 +188,11 @@ reserve_list(struct node_predicates *kept, size_t count)
     while (room - kept->count < count) {
         room *= 2;
     }
-    if (bytes_of(kept) + room * sizeof *kept->lists > kept->bytes_most || room > UINT32_MAX) {
+    const size_t others = bytes_of(kept) - kept->room * sizeof *kept->lists;
+    const size_t most =
+        kept->bytes_most > others ? (kept->bytes_most - others) / sizeof *kept->lists : 0;
+    room = room > most / 2 ? most : room;
+    if (room < kept->count + count || room > UINT32_MAX) {
         return false;
     }
     kept->lists = memory_resize(kept->lists, room, sizeof *kept->lists);
@@ -168,27 +201,28 @@ reserve_list(struct node_predicates *kept, size_t count)
 }
 
 static bool
-reserve(struct node_predicates *kept, struct table *table, size_t count)
+reserve(struct node_lists *kept, struct table *table, size_t count)
 {
     return reserve_place(kept, table) && reserve_list(kept, count);
 }
 
 void
-node_predicates_keep(struct node_predicates *kept, uint64_t version, enum triple_place place,
-                     oid node, const struct triple_count *counts, size_t count)
+node_lists_keep(struct node_lists *kept, uint64_t version, const struct node_listing *listing,
+                oid node, const struct triple_count *counts, size_t count)
 {
     if (count * sizeof *counts > kept->bytes_most / FRACTION_OF_ONE) {
         return;
     }
     pthread_mutex_lock(&kept->mutex);
-    struct table *table = table_of(kept, place);
     if (version > kept->version) {
         forget(kept);
         kept->version = version;
     }
-    bool room = version == kept->version && reserve(kept, table, count);
-    if (version == kept->version && !room) {
+    struct table *table = version == kept->version ? make_table(kept, listing) : NULL;
+    bool room = table != NULL && reserve(kept, table, count);
+    if (table != NULL && !room) {
         forget(kept);
+        table = make_table(kept, listing);
         room = reserve(kept, table, count);
     }
     struct place *found = room ? find_place(table, node) : NULL;
