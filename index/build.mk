@@ -36,7 +36,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify \
 	tests/unit/index/test_node_predicates tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
 	tests/unit/index_service/test_change_stream tests/unit/index_service/test_federation_counts \
-	tests/unit/index_service/test_federation_estimates \
+	tests/unit/index_service/test_cursor tests/unit/index_service/test_federation_estimates \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_index_update tests/unit/index_service/test_merged_streams \
