@@ -25,7 +25,9 @@ ask_words(struct slice words, uint32_t limit, struct reason *why)
     made.searches++;
     made.limit = limit;
     (void)snprintf(made.words_asked, sizeof made.words_asked, "%.*s", SLICE_PRINT(words));
-    return made.words_fail == STATUS_OK ? STATUS_OK : status_fail(why, made.words_fail, "no words");
+    return made.words_fail == STATUS_OK || made.searches < made.fails_from
+               ? STATUS_OK
+               : status_fail(why, made.words_fail, "no words");
 }
 
 static const char *

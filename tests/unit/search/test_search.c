@@ -92,6 +92,8 @@ test_filters_decide(void **state)
     } cases[] = {
         {"domain:example.org", FILTER_DOMAIN, {"www.example.org"}, true},
         {"domain:example.org", FILTER_DOMAIN, {"EXAMPLE.org"}, true},
+        {"domain:\"example.org\"", FILTER_DOMAIN, {"example.org"}, true},
+        {"domain:\"example.org", FILTER_DOMAIN, {"example.org"}, false},
         {"domain:example.org", FILTER_DOMAIN, {"badexample.org"}, false},
         {"domain:a.org domain:b.org", FILTER_DOMAIN, {"b.org"}, true},
         {"-domain:a.org", FILTER_DOMAIN, {"b.org"}, true},

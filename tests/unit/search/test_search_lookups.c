@@ -1,10 +1,11 @@
-/* Lookups by value and URI, corrections, weights, what is said of documents, values that are shared
- * and lines, with an index made up here. */
+/* Lookups by value and URI, corrections, weights, facets, and what is said of documents, with an
+ * index made up here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -158,6 +159,7 @@ test_many_that_are_the_same(void **state)
         assert_int_equal(results.same[0].rule.length, 0);
         assert_true(slice_is(results.same[1].rule, "sameAs")); /* the first reason */
         assert_int_equal(results.same[1].value.length, 0);
+        assert_true(slice_is(results.same[9].rule, "sameAs"));
         find_release(&results);
         buf_release(&text);
     }
@@ -190,12 +192,59 @@ test_words_are_corrected(void **state)
     assert_int_equal(find_made((struct find_request){.text = SLICE("zzzzz")}, &results), STATUS_OK);
     assert_int_equal(results.corrected.length, 0);
     assert_true(slice_is(results.words, "zzzzz"));
+    assert_int_equal(made.words_asked[0], '"'); /* it was not searched for again */
     assert_int_equal(results.count, 0);
     find_release(&results);
     made.words_fail = STATUS_UNAVAILABLE;
-    assert_int_equal(find_made((struct find_request){.text = SLICE("zzzzz")}, &results),
-                     STATUS_UNAVAILABLE);
-    find_release(&results);
+    for (made.fails_from = 1; made.fails_from <= 4; made.fails_from++) {
+        assert_int_equal(find_made((struct find_request){.text = SLICE("zzzzz")}, &results),
+                         STATUS_UNAVAILABLE);
+        assert_int_equal(made.searches, made.fails_from);
+        find_release(&results);
+    }
+}
+
+/* Documents are the same by their names, if they have any. */
+static void
+test_documents_in_several_syntaxes(void **state)
+{
+    static const struct {
+        const char *one, *other;
+        bool same;
+    } cases[] = {{"http://a.org/", "http://b.org/", false},
+                 {"http://a.org/x/", "http://a.org/y/", false},
+                 {"http://a.org/index.ttl", "http://a.org/b/index.nt", false},
+                 {"http://a.org/x.ttl", "http://a.org/y/x.nt", true},
+                 {"http://a.org/x.ttl#1", "http://a.org/x.nt#2", true},
+                 {"http://a.org/x.ttl", "http://a.org/x", true},
+                 {"http://a.org/x.abcdefghi", "http://a.org/x", false},
+                 {"http://a.org/x.abcdefgh", "http://a.org/x", true},
+                 {"http://a.org/x.n3", "http://a.org/x", false},
+                 {"http://a.org/x?output=nt", "http://a.org/x?format=ttl", true},
+                 {"http://a.org/x?page=1", "http://a.org/x?page=2", false},
+                 {"http://a.org/x", "http://a.org/z", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct find_results results;
+        char lines[512];
+        for (int blank = 0; blank < 3; blank++) { /* 2: the triples are not the same */
+            (void)snprintf(lines, sizeof lines,
+                           "3\t\"Red\"\t%s\t<" P ">\t<%s>\n2\t\"Red\"\t%s\t<" P ">\t<%s>\n"
+                           "1\t\"Red\"\t<s:z>\t<" P ">\t<http://z.org/z>\n",
+                           blank == 1 ? "_:a" : "<s:a>", cases[i].one,
+                           blank == 1   ? "_:b"
+                           : blank == 2 ? "<s:b>"
+                                        : "<s:a>",
+                           cases[i].other);
+            made.hits = lines;
+            assert_int_equal(find_made((struct find_request){.text = SLICE("red")}, &results),
+                             STATUS_OK);
+            if (results.count != (cases[i].same && blank < 2 ? 2 : 3)) {
+                fail_msg("%s and %s: %zu", cases[i].one, cases[i].other, results.count);
+            }
+            find_release(&results);
+        }
+    }
 }
 
 /* A class, or a predicate, that alone limits a search is what is looked for: the first of those
@@ -268,6 +317,83 @@ test_weights(void **state)
     assert_true(near(results.entries[0].score, 8 + 4 * 0.5));
     assert_true(slice_is(results.entries[0].document, "http://b.org/1"));
     find_release(&results);
+}
+
+/* Classes and times are asked for once, and only where they are needed; without the metadata store
+ * there are no times to count, but what is to be limited by them cannot be found. */
+static void
+test_questions_of_filters_and_facets(void **state)
+{
+    static const struct {
+        const char *text;
+        bool facets, fails;
+        size_t questions;
+        enum status status;
+    } cases[] = {{"red", false, false, 0, STATUS_OK},
+                 {"red", true, false, 2, STATUS_OK},
+                 {"red class:<c:1>", false, false, 1, STATUS_OK},
+                 {"red date:2026", false, false, 1, STATUS_OK},
+                 {"red class:<c:1> date:2026", true, false, 2, STATUS_OK},
+                 {"red domain:nowhere.org class:<c:1> date:2026", true, false, 0, STATUS_OK},
+                 {"red class:<c:1>", false, true, 1, STATUS_UNAVAILABLE},
+                 {"red date:2026", false, true, 1, STATUS_UNAVAILABLE},
+                 {"red", true, true, 1, STATUS_UNAVAILABLE}};
+    struct find_results results;
+    (void)state;
+    made.hits = "3\t\"Red\"\t<s:1>\t<" P ">\t<http://a.org/1>\n";
+    made.classes = "{\"s\":{\"value\":\"s:1\"},\"c\":{\"value\":\"c:1\"}}";
+    made.times =
+        "{\"g\":{\"value\":\"http://a.org/1\"},\"time\":{\"value\":\"2026-11-22T00:00:00Z\"}}";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct find_request request = {.text = slice_string(cases[i].text),
+                                             .facets = cases[i].facets};
+        made.queries_fail = cases[i].fails ? STATUS_UNAVAILABLE : STATUS_OK;
+        assert_int_equal(find_made(request, &results), cases[i].status);
+        assert_int_equal(made.queries_asked, cases[i].questions);
+        find_release(&results);
+    }
+}
+
+/* Only the most frequent values of a kind are told. */
+static void
+test_facets_of_many_values(void **state)
+{
+    (void)state;
+    for (unsigned hosts = FACET_VALUES; hosts <= FACET_VALUES + 1; hosts++) {
+        struct find_results results;
+        struct buf lines;
+        buf_init(&lines, 1 << 16);
+        for (unsigned i = 0; i < hosts; i++) {
+            for (unsigned k = 0; k < (i < 3 ? 4 - i : 1); k++) {
+                (void)buf_printf(&lines, "1\t\"Red\"\t<s:%u>\t<" P ">\t<http://%c.org/%c>\n", k,
+                                 'z' - i, 'a' + k);
+            }
+        }
+        made.hits = lines.data;
+        assert_int_equal(
+            find_made((struct find_request){.text = SLICE("red"), .facets = true}, &results),
+            STATUS_OK);
+        const struct find_facet *facet = NULL;
+        for (size_t i = 0; i < results.facet_count; i++) {
+            assert_int_not_equal(results.facets[i].kind, FILTER_CLASS); /* there are none */
+            facet = results.facets[i].kind == FILTER_DOMAIN ? &results.facets[i] : facet;
+        }
+        assert_non_null(facet);
+        assert_int_equal(facet->count, FACET_VALUES);
+        assert_int_equal(facet->more, hosts > FACET_VALUES);
+        for (unsigned i = 0; i < FACET_VALUES; i++) {
+            const char name[] = {i < 3 ? (char)('z' - i) : (char)('z' - hosts + 1 + i - 3),
+                                 '.',
+                                 'o',
+                                 'r',
+                                 'g',
+                                 '\0'};
+            assert_true(slice_is(facet->values[i].value, name));
+            assert_int_equal(facet->values[i].count, i < 3 ? 4 - i : 1);
+        }
+        find_release(&results);
+        buf_release(&lines);
+    }
 }
 
 /* ---- what is said of documents ---- */
@@ -363,8 +489,19 @@ test_queries(void **state)
     made.answer = "{\"boolean\":true}";
     assert_int_equal(find_ask(&made_access, SLICE("ASK"), &bindings, &why), STATUS_UNSUPPORTED);
     made.queries_fail = STATUS_TIMEOUT;
+    bindings = (json_t *)&why;
     assert_int_equal(find_ask(&made_access, SLICE("ASK"), &bindings, &why), STATUS_TIMEOUT);
     assert_null(bindings);
+    enum { LONG = (16 << 20) + 1 };
+    char *answer = memory_alloc(LONG + 1);
+    memset(answer, ' ', LONG);
+    answer[LONG] = '\0';
+    made.queries_fail = STATUS_OK;
+    made.answer = answer;
+    why.text[0] = '\0';
+    assert_int_equal(find_ask(&made_access, SLICE("SELECT"), &bindings, &why), STATUS_LIMIT);
+    assert_non_null(strstr(why.text, "16777216 bytes"));
+    free(answer);
 }
 
 /* Each subject and document is asked for once, blank nodes are not; those that are not asked for
@@ -397,175 +534,6 @@ test_subjects_of_a_question(void **state)
     }
 }
 
-/* ---- values that are shared ---- */
-
-static json_t *
-shared_values(bool *more)
-{
-    struct reason why = {""};
-    json_t *answer, *values;
-    assert_int_equal(find_shared_values(&made_access, &answer, &why), STATUS_OK);
-    *more = json_is_true(json_object_get(answer, "more"));
-    values = json_incref(json_object_get(answer, "values"));
-    json_decref(answer);
-    return values;
-}
-
-#define SHARED(value, resources)                                             \
-    "{\"property\":{\"type\":\"uri\",\"value\":\"http://xmlns.com/foaf/0.1/" \
-    "mbox\"},\"value\":" value                                               \
-    ",\"one\":{\"type\":\"uri\",\"value\":\"s:1\"},\"resources\":{\"value\":\"" resources "\"}}"
-
-static void
-test_shared_values(void **state)
-{
-    static const struct {
-        const char *value, *set_aside;
-        int resources;
-    } expected[] = {{"<http://x.org/>", NULL, 1000},
-                    {"\"x\"@en", "shared", 1001},
-                    {"\"5\"^^<http://www.w3.org/2001/XMLSchema#integer>", NULL, 2},
-                    {"_:b1", NULL, 2},
-                    {"\"\"", "refused", 2}};
-    bool more;
-    (void)state;
-    static const char shared[] =
-        SHARED("{\"type\":\"uri\",\"value\":\"http://x.org/\"}", "1000") "," SHARED(
-            "{\"type\":\"literal\",\"value\":\"x\",\"xml:lang\":\"en\"}",
-            "1001") "," SHARED("{\"type\":\"literal\",\"value\":\"5\",\"datatype\":"
-                               "\"http://www.w3.org/2001/XMLSchema#integer\"}",
-                               "2") "," SHARED("{\"type\":\"bnode\",\"value\":\"b1\"}",
-                                               "2") "," SHARED("{\"type\":\"literal\",\"value\":"
-                                                               "\"\"}",
-                                                               "2");
-    made.shared = shared;
-    json_t *values = shared_values(&more);
-    assert_int_equal(json_array_size(values), 5);
-    assert_false(more);
-    for (size_t i = 0; i < 5; i++) {
-        const json_t *value = json_array_get(values, i);
-        const char *set_aside = json_string_value(json_object_get(value, "setAside"));
-        assert_string_equal(json_string_value(json_object_get(value, "value")), expected[i].value);
-        assert_string_equal(json_string_value(json_object_get(value, "property")),
-                            "<http://xmlns.com/foaf/0.1/mbox>");
-        assert_string_equal(json_string_value(json_object_get(value, "one")), "<s:1>");
-        assert_int_equal(json_integer_value(json_object_get(value, "resources")),
-                         expected[i].resources);
-        assert_string_equal(set_aside != NULL ? set_aside : "",
-                            expected[i].set_aside != NULL ? expected[i].set_aside : "");
-    }
-    json_decref(values);
-    made.queries_fail = STATUS_UNAVAILABLE;
-    struct reason why = {""};
-    json_t *answer;
-    assert_int_equal(find_shared_values(&made_access, &answer, &why), STATUS_UNAVAILABLE);
-    assert_null(answer);
-}
-
-static void
-test_more_shared_values_than_are_told(void **state)
-{
-    (void)state;
-    for (size_t count = FIND_SHARED_VALUES; count <= FIND_SHARED_VALUES + 1; count++) {
-        struct buf text;
-        bool more;
-        buf_init(&text, 1 << 20);
-        for (size_t i = 0; i < count; i++) {
-            (void)buf_append_string(&text, i > 0 ? "," : "");
-            (void)buf_append_string(&text, SHARED("{\"type\":\"uri\",\"value\":\"s:x\"}", "3"));
-        }
-        made.shared = text.data;
-        json_t *values = shared_values(&more);
-        assert_int_equal(json_array_size(values), FIND_SHARED_VALUES);
-        assert_int_equal(more, count > FIND_SHARED_VALUES);
-        json_decref(values);
-        buf_release(&text);
-    }
-}
-
-/* ---- lines ---- */
-
-static enum status
-append(void *buffer, struct slice bytes, struct reason *why)
-{
-    return made.queries_fail == STATUS_OK
-               ? buf_append_slice(buffer, bytes)
-               : status_fail(why, made.queries_fail, "the reader is away");
-}
-
-static void
-expect_lines(const char *words, uint32_t limit, const char *lines, bool expected_cut)
-{
-    struct reason why = {""};
-    struct buf out;
-    bool cut = !expected_cut;
-    buf_init(&out, 1 << 16);
-    made.searches = 0;
-    assert_int_equal(find_lines(&made_access, slice_string(words), limit, append, &out, &cut, &why),
-                     STATUS_OK);
-    assert_string_equal(out.data != NULL ? out.data : "", lines);
-    assert_int_equal(cut, expected_cut);
-    assert_int_equal(made.searches, 1);
-    buf_release(&out);
-}
-
-/* Scores are the literals', whatever the property; of the same score in the order of the quads. */
-static void
-test_lines(void **state)
-{
-    (void)state;
-    made.hits = "3\t\"Red\"\t<s:b>\t<" P ">\t<http://a.org/2>\n"
-                "3\t\"Red\"\t<s:a>\t" LABEL "\t<http://a.org/1>\n"
-                "4\t\"Red\"@en\t<s:b>\t" LABEL "\t<http://a.org/2>\n"
-                "9\t\"Red\"\t<s:c>\t<" P ">\t<http://b.org/3>\n";
-#define FIRST "4.0000\t\"Red\"@en\t<s:b>\t" LABEL "\t<http://a.org/2>\n"
-#define SECOND "3.0000\t\"Red\"\t<s:a>\t" LABEL "\t<http://a.org/1>\n"
-#define THIRD "3.0000\t\"Red\"\t<s:b>\t<" P ">\t<http://a.org/2>\n"
-    expect_lines("red domain:a.org", 9, FIRST SECOND THIRD, false);
-    expect_lines("red domain:a.org", 2, FIRST SECOND, false);
-    expect_lines("red domain:nowhere.org", 2, "", false);
-    assert_int_equal(made.limit, 100001);
-    expect_lines("red lang:en", 7, made.hits, false); /* the index knows languages itself */
-    assert_int_equal(made.limit, 7);
-    struct reason why = {""};
-    struct buf out;
-    bool cut;
-    buf_init(&out, 1 << 16);
-    made.queries_fail = STATUS_UNAVAILABLE;
-    assert_int_equal(
-        find_lines(&made_access, SLICE("red domain:a.org"), 2, append, &out, &cut, &why),
-        STATUS_UNAVAILABLE);
-    assert_int_equal(find_lines(&made_access, SLICE("red domain:"), 2, append, &out, &cut, &why),
-                     STATUS_BAD_INPUT);
-    buf_release(&out);
-}
-
-static void
-test_lines_of_what_was_not_all_looked_through(void **state)
-{
-    enum { ALL = 100001 };
-    struct buf hits, out;
-    struct reason why = {""};
-    bool cut;
-    (void)state;
-    buf_init(&hits, 16 << 20);
-    buf_init(&out, 1 << 16);
-    for (size_t i = 0; i < ALL; i++) {
-        (void)buf_append_string(&hits, i % 50000 == 0 ? "1\t\"R\"\t<s:a>\t<p:p>\t<http://a.org/>\n"
-                                                      : "1\t\"R\"\t<s:a>\t<p:p>\t<g:1>\n");
-    }
-    made.hits = hits.data;
-    for (uint32_t limit = 1; limit <= 3; limit++) {
-        buf_reset(&out);
-        assert_int_equal(
-            find_lines(&made_access, SLICE("r domain:a.org"), limit, append, &out, &cut, &why),
-            STATUS_OK);
-        assert_int_equal(cut, limit > 2); /* two of the first 100,000 pass */
-    }
-    buf_release(&hits);
-    buf_release(&out);
-}
-
 int
 main(void)
 {
@@ -576,15 +544,14 @@ main(void)
         cmocka_unit_test_setup(test_many_that_are_the_same, forget),
         cmocka_unit_test_setup(test_words_are_corrected, forget),
         cmocka_unit_test_setup(test_filters_that_find, forget),
+        cmocka_unit_test_setup(test_documents_in_several_syntaxes, forget),
         cmocka_unit_test_setup(test_weights, forget),
+        cmocka_unit_test_setup(test_questions_of_filters_and_facets, forget),
+        cmocka_unit_test_setup(test_facets_of_many_values, forget),
         cmocka_unit_test_setup(test_sizes_and_times, forget),
         cmocka_unit_test_setup(test_order_by_date, forget),
         cmocka_unit_test_setup(test_queries, forget),
         cmocka_unit_test_setup(test_subjects_of_a_question, forget),
-        cmocka_unit_test_setup(test_shared_values, forget),
-        cmocka_unit_test_setup(test_more_shared_values_than_are_told, forget),
-        cmocka_unit_test_setup(test_lines, forget),
-        cmocka_unit_test_setup(test_lines_of_what_was_not_all_looked_through, forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
