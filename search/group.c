@@ -65,8 +65,9 @@ weigh(struct find_entry *entry, const struct find_row *rows, const struct find_w
             share *= weights->rest;
         }
     }
-    if (entry->resource.kind == TERM_IRI &&
-        slice_equal_nocase(find_host(entry->resource.value), find_host(entry->document))) {
+    const struct slice host = find_host(entry->document);
+    if (entry->resource.kind == TERM_IRI && host.length > 0 &&
+        slice_equal_nocase(find_host(entry->resource.value), host)) {
         entry->score *= weights->host;
     }
 }

@@ -65,7 +65,7 @@ estimated(void *context, enum status status, struct slice payload, const struct 
     estimate->answered = true;
     estimate->status = status;
     estimate->why = *why;
-    for (int i = 0; status == STATUS_OK && i < ESTIMATE_NUMBERS && in.at < in.end; i++) {
+    for (int i = 0; status == STATUS_OK && i < ESTIMATE_NUMBERS; i++) {
         estimate->numbers[i] = codec_get_u64(&in);
     }
 }
