@@ -27,7 +27,7 @@ enum { BATCH = 3, DELAY_MS = 50, GATHER_MS = 20, REST_MS = 100, REST_LEAST_MS = 
 
 /* ---- queue, metadata store, clock and flush of the test ---- */
 
-static uint64_t now_ms;
+uint64_t now_ms;
 static char said[TEXT]; /* what was done, in order */
 static struct {
     queue_completed *done;
