@@ -213,6 +213,12 @@ what_is_known_is_taken_once(void **state)
     task_take_pace(&other, record_with(UINT64_MAX, UINT64_MAX, 0, &record)); /* damaged */
     assert_int_equal(task_pace_ms(&other), 1000);
     buf_release(&record);
+    other.origin = SLICE("http://c.example"); /* what is noted already is not noted again */
+    task_take_pace(&other, record_with(500, 0, 0, &record));
+    buf_release(&record);
+    const struct fetch_result same = {.end = FETCH_ANSWERED, .status = 200, .milliseconds = 500};
+    task_learn_pace(&other, &same, false);
+    assert_int_equal(notes, 0);
 }
 
 /* Nothing is known: all of it; then several times the usual, twice as much with each attempt. */
