@@ -128,7 +128,6 @@ decode_body(struct buf *memory, const struct warc_limits *limits, struct layout 
         return;
     }
     buf_init(&encoded, coding.length + payload.length);
-    (void)buf_reserve(&encoded, coding.length + payload.length);
     buf_append_slice(&encoded, coding);
     buf_append_slice(&encoded, payload);
     coding.at = encoded.data;

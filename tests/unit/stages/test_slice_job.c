@@ -497,14 +497,16 @@ what_fails_too_often_is_withdrawn(void **state)
 static void
 the_last_line_is_what_it_said(void **state)
 {
-    char long_words[6000];
+    static const size_t lengths[] = {5, 4094, 4095, 4096, 4097, 4098, 5999};
+    char words[6000];
     (void)state;
-    memset(long_words, 'a', sizeof long_words);
-    memcpy(long_words + sizeof long_words - 6, "\nlast\n", 6);
-    long_words[sizeof long_words - 1] = '\0';
-    begin_ready();
-    end_program(0, long_words);
-    assert_trace("done sliced: last\n");
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        memset(words, 'a', sizeof words);
+        memcpy(words + lengths[i] - 5, "\nlast", 6);
+        begin_ready();
+        end_program(0, words);
+        assert_trace("done sliced: last\n");
+    }
 }
 
 static void

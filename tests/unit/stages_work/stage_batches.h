@@ -5,5 +5,6 @@
 
 int stage_batches_run(void);
 int stage_metadata_run(void);
+int stage_timers_run(void);
 
 #endif

@@ -48,5 +48,6 @@ main(void)
         cmocka_unit_test(backlog_and_hosts_do_not_wait),
         cmocka_unit_test(rests_grow_with_batches),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL) + stage_batches_run() + stage_metadata_run();
+    return cmocka_run_group_tests(tests, NULL, NULL) + stage_batches_run() + stage_metadata_run() +
+           stage_timers_run();
 }
