@@ -45,6 +45,13 @@ test_errors_name_line_and_column(void **state)
         {"ASK { ?s ?p ?o } ORDER BY", "!line 1, column 26: expected a variable or an expression, "
                                       "found the end of the query"},
         {"SELECT * { ?s ?p \xFF }", "!the query is not valid UTF-8"},
+        {"PREFIX a:b <a:> ASK {}",
+         "!line 1, column 8: expected a prefix with its colon, found 'a:b'"},
+        {"PREFIX ?a <a:> ASK {}",
+         "!line 1, column 8: expected a prefix with its colon, found '?a'"},
+        {"PREFIX <a:> ASK {}", "!line 1, column 8: expected a prefix with its colon, found '<a:>'"},
+        {"PREFIX ( <a:> ASK {}", "!line 1, column 8: expected a prefix with its colon, found '('"},
+        {"PREFIX a: b: ASK {}", "!line 1, column 11: expected an IRI in < >, found 'b:'"},
     };
     (void)state;
     QUERY_CASES("", NULL, cases);
