@@ -114,6 +114,55 @@ test_answers(void **state)
          "<http://example.org/knows> <http://example.org/cid> .\n<http://example.org/bob> "
          "<http://example.org/mail> <mailto:bob@example.org> .\n<http://example.org/bob> "
          "<http://example.org/likes> \"coffee and tea\" .\n"},
+        /* A path is searched for each row anew. */
+        {PREFIXES "SELECT ?x ?y { VALUES ?x { :ann :bob :cid } ?x :knows+ ?y } ORDER BY ?x ?y",
+         "?x\t?y\n<http://example.org/ann>\t<http://example.org/bob>\n<http://example.org/"
+         "ann>\t<http://example.org/cid>\n<http://example.org/ann>\t<http://example.org/"
+         "dan>\n<http://example.org/bob>\t<http://example.org/cid>\n<http://example.org/"
+         "bob>\t<http://example.org/dan>\n<http://example.org/cid>\t<http://example.org/dan>\n"},
+        {PREFIXES "SELECT ?x ?y { VALUES ?y { :cid :dan :cid } ?x :knows+ ?y } ORDER BY ?x ?y",
+         "?x\t?y\n<http://example.org/ann>\t<http://example.org/cid>\n<http://example.org/"
+         "ann>\t<http://example.org/cid>\n<http://example.org/ann>\t<http://example.org/"
+         "dan>\n<http://example.org/bob>\t<http://example.org/cid>\n<http://example.org/"
+         "bob>\t<http://example.org/cid>\n<http://example.org/bob>\t<http://example.org/"
+         "dan>\n<http://example.org/cid>\t<http://example.org/dan>\n"},
+        {PREFIXES "SELECT ?x ?y { VALUES ?x { :ann :bob } ?x (:knows|:mail)* ?y } ORDER BY ?x ?y",
+         "?x\t?y\n<http://example.org/ann>\t<http://example.org/ann>\n<http://example.org/"
+         "ann>\t<http://example.org/bob>\n<http://example.org/ann>\t<http://example.org/"
+         "cid>\n<http://example.org/ann>\t<http://example.org/dan>\n<http://example.org/"
+         "ann>\t<mailto:bob@example.org>\n<http://example.org/bob>\t<http://example.org/"
+         "bob>\n<http://example.org/bob>\t<http://example.org/cid>\n<http://example.org/"
+         "bob>\t<http://example.org/dan>\n<http://example.org/bob>\t<mailto:bob@example.org>\n"},
+        {PREFIXES "SELECT ?x ?y { VALUES ?x { :ann :bob } ?x !(:name|:age) ?y } ORDER BY ?x ?y",
+         "?x\t?y\n<http://example.org/ann>\t<http://example.org/bob>\n<http://example.org/"
+         "ann>\t<http://example.org/cid>\n<http://example.org/ann>\t\"tea\"\n<http://example.org/"
+         "bob>\t<http://example.org/cid>\n<http://example.org/"
+         "bob>\t<mailto:bob@example.org>\n<http://example.org/bob>\t\"coffee and tea\"\n"},
+        {PREFIXES "SELECT ?x ?y { VALUES ?x { :ann :bob :cid } ?x :knows? ?y } ORDER BY ?x ?y",
+         "?x\t?y\n<http://example.org/ann>\t<http://example.org/ann>\n<http://example.org/"
+         "ann>\t<http://example.org/bob>\n<http://example.org/ann>\t<http://example.org/"
+         "cid>\n<http://example.org/bob>\t<http://example.org/bob>\n<http://example.org/"
+         "bob>\t<http://example.org/cid>\n<http://example.org/cid>\t<http://example.org/"
+         "cid>\n<http://example.org/cid>\t<http://example.org/dan>\n"},
+        {PREFIXES "SELECT ?x ?y { VALUES ?x { :ann :bob } OPTIONAL { ?x :knows/:knows+ ?y } } "
+                  "ORDER BY ?x ?y",
+         "?x\t?y\n<http://example.org/ann>\t<http://example.org/cid>\n<http://example.org/"
+         "ann>\t<http://example.org/dan>\n<http://example.org/ann>\t<http://example.org/"
+         "dan>\n<http://example.org/bob>\t<http://example.org/dan>\n"},
+        {PREFIXES "SELECT ?x { VALUES (?x ?y) { (:ann :dan) (:bob :ann) (:cid :dan) (:dan :dan) } "
+                  "?x :knows+ ?y } ORDER BY ?x",
+         "?x\n<http://example.org/ann>\n<http://example.org/cid>\n"},
+        {PREFIXES "SELECT ?g ?x ?y { VALUES ?x { :ann :bob } GRAPH ?g { ?x (:knows|:likes)+ ?y } } "
+                  "ORDER BY ?g ?x ?y",
+         "?g\t?x\t?y\n<http://example.org/g1>\t<http://example.org/ann>\t<http://example.org/"
+         "bob>\n<http://example.org/g1>\t<http://example.org/ann>\t\"tea\"\n<http://example.org/"
+         "g2>\t<http://example.org/ann>\t\"tea\"\n<http://example.org/g2>\t<http://example.org/"
+         "bob>\t\"coffee and "
+         "tea\"\n<urn:x-test:default>\t<http://example.org/ann>\t<http://example.org/"
+         "bob>\n<urn:x-test:default>\t<http://example.org/ann>\t<http://example.org/"
+         "cid>\n<urn:x-test:default>\t<http://example.org/ann>\t<http://example.org/"
+         "dan>\n<urn:x-test:default>\t<http://example.org/bob>\t<http://example.org/"
+         "cid>\n<urn:x-test:default>\t<http://example.org/bob>\t<http://example.org/dan>\n"},
     };
     (void)state;
     QUERY_CASES(people, NULL, cases);
