@@ -37,6 +37,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_node_lists tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
 	tests/unit/index_service/test_change_stream tests/unit/index_service/test_federation_counts \
 	tests/unit/index_service/test_cursor tests/unit/index_service/test_federation_estimates \
+	tests/unit/index_service/test_parted_joins \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_index_update tests/unit/index_service/test_merged_streams \
@@ -61,6 +62,7 @@ test_trees_PARTS := tests/unit/index/trees_files.o tests/unit/index/trees_blocks
 test_index_rows_PARTS := tests/unit/index/row_blocks.o
 test_stream_reader_WRAPS := stream_pass_on rpc_client_post clock_monotonic_ms poll
 test_federation_counts_WRAPS := stream_start stream_take stream_close rpc_client_post
+test_parted_joins_PARTS := tests/unit/index_service/served_partitions.o
 test_federation_estimates_WRAPS := rpc_client_post client_wait
 test_federation_values_WRAPS := stream_start stream_take stream_close rpc_client_post
 test_federation_keys_WRAPS := stream_start stream_take stream_close rpc_client_post

@@ -91,11 +91,12 @@ static struct federation *federation;
 static int
 set_up(void **state)
 {
+    static char endpoint[] = "an endpoint";
     (void)state;
     memset(links, 0, sizeof links);
     for (size_t i = 0; i < PARTITIONS_ASKED; i++) {
         links[i].rpc = (struct rpc_client *)&links[i];
-        links[i].endpoint = (char[]){"an endpoint"};
+        links[i].endpoint = endpoint;
         numbers[i][0] = UINT64_C(1) << (8 * i);
         numbers[i][1] = UINT64_C(1000) << (8 * i);
         numbers[i][2] = 77;

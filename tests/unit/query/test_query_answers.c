@@ -114,6 +114,55 @@ test_answers(void **state)
          "<http://example.org/knows> <http://example.org/cid> .\n<http://example.org/bob> "
          "<http://example.org/mail> <mailto:bob@example.org> .\n<http://example.org/bob> "
          "<http://example.org/likes> \"coffee and tea\" .\n"},
+        /* A path is searched for each row anew. */
+        {PREFIXES "SELECT ?x ?y { VALUES ?x { :ann :bob :cid } ?x :knows+ ?y } ORDER BY ?x ?y",
+         "?x\t?y\n<http://example.org/ann>\t<http://example.org/bob>\n<http://example.org/"
+         "ann>\t<http://example.org/cid>\n<http://example.org/ann>\t<http://example.org/"
+         "dan>\n<http://example.org/bob>\t<http://example.org/cid>\n<http://example.org/"
+         "bob>\t<http://example.org/dan>\n<http://example.org/cid>\t<http://example.org/dan>\n"},
+        {PREFIXES "SELECT ?x ?y { VALUES ?y { :cid :dan :cid } ?x :knows+ ?y } ORDER BY ?x ?y",
+         "?x\t?y\n<http://example.org/ann>\t<http://example.org/cid>\n<http://example.org/"
+         "ann>\t<http://example.org/cid>\n<http://example.org/ann>\t<http://example.org/"
+         "dan>\n<http://example.org/bob>\t<http://example.org/cid>\n<http://example.org/"
+         "bob>\t<http://example.org/cid>\n<http://example.org/bob>\t<http://example.org/"
+         "dan>\n<http://example.org/cid>\t<http://example.org/dan>\n"},
+        {PREFIXES "SELECT ?x ?y { VALUES ?x { :ann :bob } ?x (:knows|:mail)* ?y } ORDER BY ?x ?y",
+         "?x\t?y\n<http://example.org/ann>\t<http://example.org/ann>\n<http://example.org/"
+         "ann>\t<http://example.org/bob>\n<http://example.org/ann>\t<http://example.org/"
+         "cid>\n<http://example.org/ann>\t<http://example.org/dan>\n<http://example.org/"
+         "ann>\t<mailto:bob@example.org>\n<http://example.org/bob>\t<http://example.org/"
+         "bob>\n<http://example.org/bob>\t<http://example.org/cid>\n<http://example.org/"
+         "bob>\t<http://example.org/dan>\n<http://example.org/bob>\t<mailto:bob@example.org>\n"},
+        {PREFIXES "SELECT ?x ?y { VALUES ?x { :ann :bob } ?x !(:name|:age) ?y } ORDER BY ?x ?y",
+         "?x\t?y\n<http://example.org/ann>\t<http://example.org/bob>\n<http://example.org/"
+         "ann>\t<http://example.org/cid>\n<http://example.org/ann>\t\"tea\"\n<http://example.org/"
+         "bob>\t<http://example.org/cid>\n<http://example.org/"
+         "bob>\t<mailto:bob@example.org>\n<http://example.org/bob>\t\"coffee and tea\"\n"},
+        {PREFIXES "SELECT ?x ?y { VALUES ?x { :ann :bob :cid } ?x :knows? ?y } ORDER BY ?x ?y",
+         "?x\t?y\n<http://example.org/ann>\t<http://example.org/ann>\n<http://example.org/"
+         "ann>\t<http://example.org/bob>\n<http://example.org/ann>\t<http://example.org/"
+         "cid>\n<http://example.org/bob>\t<http://example.org/bob>\n<http://example.org/"
+         "bob>\t<http://example.org/cid>\n<http://example.org/cid>\t<http://example.org/"
+         "cid>\n<http://example.org/cid>\t<http://example.org/dan>\n"},
+        {PREFIXES "SELECT ?x ?y { VALUES ?x { :ann :bob } OPTIONAL { ?x :knows/:knows+ ?y } } "
+                  "ORDER BY ?x ?y",
+         "?x\t?y\n<http://example.org/ann>\t<http://example.org/cid>\n<http://example.org/"
+         "ann>\t<http://example.org/dan>\n<http://example.org/ann>\t<http://example.org/"
+         "dan>\n<http://example.org/bob>\t<http://example.org/dan>\n"},
+        {PREFIXES "SELECT ?x { VALUES (?x ?y) { (:ann :dan) (:bob :ann) (:cid :dan) (:dan :dan) } "
+                  "?x :knows+ ?y } ORDER BY ?x",
+         "?x\n<http://example.org/ann>\n<http://example.org/cid>\n"},
+        {PREFIXES "SELECT ?g ?x ?y { VALUES ?x { :ann :bob } GRAPH ?g { ?x (:knows|:likes)+ ?y } } "
+                  "ORDER BY ?g ?x ?y",
+         "?g\t?x\t?y\n<http://example.org/g1>\t<http://example.org/ann>\t<http://example.org/"
+         "bob>\n<http://example.org/g1>\t<http://example.org/ann>\t\"tea\"\n<http://example.org/"
+         "g2>\t<http://example.org/ann>\t\"tea\"\n<http://example.org/g2>\t<http://example.org/"
+         "bob>\t\"coffee and "
+         "tea\"\n<urn:x-test:default>\t<http://example.org/ann>\t<http://example.org/"
+         "bob>\n<urn:x-test:default>\t<http://example.org/ann>\t<http://example.org/"
+         "cid>\n<urn:x-test:default>\t<http://example.org/ann>\t<http://example.org/"
+         "dan>\n<urn:x-test:default>\t<http://example.org/bob>\t<http://example.org/"
+         "cid>\n<urn:x-test:default>\t<http://example.org/bob>\t<http://example.org/dan>\n"},
     };
     (void)state;
     QUERY_CASES(people, NULL, cases);
@@ -358,6 +407,78 @@ test_formats_of_answers(void **state)
     memory_source_free(source);
 }
 
+/* ---- graphs that a query reads ---- */
+
+static void
+note_graph(void *context, struct slice graph)
+{
+    (void)buf_printf(context, "%.*s ", SLICE_PRINT(graph));
+}
+
+/* So that a partition which has them all can answer alone. */
+static void
+test_graphs_that_are_read(void **state)
+{
+    static const struct {
+        const char *query, *graphs, *named, *default_graph, *visited; /* NULL: cannot be told */
+    } cases[] = {
+        {"SELECT * { ?s ?p ?o }", "", "", "", NULL},
+        {"SELECT * { ?s ?p ?o }", "", "", "a:d", "a:d "},
+        {"SELECT * { ?s ?p ?o }", "a:1\na:2\n", "", "a:d", "a:1 a:2 "},
+        {"SELECT * { ?s ?p ?o }", "a:1\na:2", "a:3", "", "a:1 a:2 "},
+        {"SELECT * { ?s ?p ?o }", "", "a:3", "a:d", ""},
+        {"SELECT * FROM <a:f> FROM <a:g> { ?s ?p ?o }", "", "", "a:d", "a:f a:g "},
+        {"SELECT * FROM <a:f> { ?s ?p ?o }", "a:1", "", "a:d", "a:1 "},
+        {"SELECT * FROM NAMED <a:f> { ?s ?p ?o }", "", "", "a:d", ""},
+        {"SELECT * FROM NAMED <a:f> { GRAPH ?g { ?s ?p ?o } }", "", "", "", "a:f "},
+        {"SELECT * FROM NAMED <a:f> { GRAPH ?g { ?s ?p ?o } }", "a:1", "a:2\na:3", "", "a:2 a:3 "},
+        {"SELECT * { GRAPH ?g { ?s ?p ?o } }", "", "", "a:d", NULL},
+        {"SELECT * { GRAPH <a:c> { ?s ?p ?o } }", "", "", "", "a:c "},
+        {"SELECT * { GRAPH <a:c> { ?s ?p ?o } }", "", "", "a:d", "a:c "},
+        {"SELECT * { GRAPH <a:c> { ?s ?p ?o } ?s ?q ?x }", "", "", "a:d", "a:c a:d "},
+        {"SELECT * { GRAPH <a:c> { ?s ?p ?o } OPTIONAL { GRAPH <a:e> { ?s ?p ?o } } }", "", "", "",
+         "a:c a:e "},
+        {"SELECT * { GRAPH <a:c> { ?s ?p ?o FILTER EXISTS { ?s ?x ?y } } }", "", "", "", "a:c "},
+        {"SELECT * { GRAPH <a:c> { ?s ?p ?o } FILTER EXISTS { ?s ?x ?y } }", "", "", "", NULL},
+        {"SELECT * { GRAPH <a:c> { ?s ?p ?o } FILTER(1 + 1 = 2 && NOT EXISTS { ?s ?x ?y }) }", "",
+         "", "", NULL},
+        {"SELECT * { GRAPH <a:c> { ?s ?p ?o } FILTER(?s = 1 || EXISTS { GRAPH <a:e> { ?s ?x ?y } "
+         "}) }",
+         "", "", "", "a:e a:c "},
+        {"SELECT * { GRAPH <a:c> { ?s ?p ?o } } ORDER BY (EXISTS { ?s ?x ?y })", "", "", "", NULL},
+        {"SELECT ?k { GRAPH <a:c> { ?s ?p ?o } } GROUP BY (EXISTS { ?s ?x ?y } AS ?k)", "", "", "",
+         NULL},
+        {"SELECT (SUM(IF(EXISTS { ?s ?x ?y }, 1, 0)) AS ?k) { GRAPH <a:c> { ?s ?p ?o } }", "", "",
+         "", NULL},
+        {"SELECT * { GRAPH <a:c> { ?s ?p ?o } SERVICE <a:s> { ?s ?p ?o } }", "", "", "a:d", NULL},
+        {"SELECT * { GRAPH <a:c> { ?s <urn:x-quadrille:query#matches> \"x\" } }", "", "", "", NULL},
+        {"SELECT * { GRAPH <urn:x-quadrille:query#provenance> { ?s ?p ?o } }", "", "", "", NULL},
+        {"DESCRIBE <a:x> FROM <a:f>", "", "", "a:d", NULL},
+        {"SELECT * { VALUES ?x { 1 } }", "", "", "", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct query_options options = {.graphs = slice_string(cases[i].graphs),
+                                              .named_graphs = slice_string(cases[i].named),
+                                              .default_graph =
+                                                  slice_string(cases[i].default_graph)};
+        struct query *query;
+        struct reason why = {""};
+        struct buf visited;
+        buf_init(&visited, 4096);
+        (void)buf_append_string(&visited, "");
+        assert_int_equal(
+            query_prepare(&query, slice_string(cases[i].query), SLICE(CASE_BASE), &why), STATUS_OK);
+        const bool told = query_graphs(query, &options, note_graph, &visited);
+        if (told != (cases[i].visited != NULL) ||
+            (told && strcmp(visited.data, cases[i].visited) != 0)) {
+            fail_msg("%s: %d %s", cases[i].query, told, visited.data);
+        }
+        query_free(query);
+        buf_release(&visited);
+    }
+}
+
 int
 main(void)
 {
@@ -365,6 +486,7 @@ main(void)
         cmocka_unit_test(test_answers),
         cmocka_unit_test(test_syntax),
         cmocka_unit_test(test_formats_of_answers),
+        cmocka_unit_test(test_graphs_that_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,7 +102,7 @@ test_every_word_with_one_error_is_corrected(void **state)
     (void)state;
     literals = known;
     for (size_t i = 0; i <= LENGTH; i++) {
-        char text[LENGTH + 2];
+        char text[4 * LENGTH];
         for (char c = 'a'; c <= 'z'; c++) {
             (void)snprintf(text, sizeof text, "%.*s%c%s", (int)i, word, c, word + i);
             expect(text, word);
