@@ -283,7 +283,7 @@ expand_member(struct search *search, size_t at, struct reason *why)
     const oid resource = search->members[at];
     TRY(read_splits(search, resource, why));
     TRY(meet(search, resource, why));
-    /* To expand a value uses search->met anew. */
+    /* search->met is used anew when a value is expanded. */
     struct identity_edge *met = search->met;
     const size_t count = search->met_count;
     search->met = NULL;

@@ -60,7 +60,7 @@ visit_class(const struct visiting *visiting, const struct meaning *meaning, oid 
         const struct restriction *restriction = &restrictions.at[i];
         for (size_t k = 0; k < meaning->count; k++) {
             const struct implied *implied = &meaning->implied[k];
-            /* Whether the member stands where the restriction counts from. */
+            /* fits says whether the member stands where the restriction counts from. */
             const bool fits = of_object == (implied->inverted != restriction->inverted);
             if (implied->property == restriction->property && fits) {
                 TRY(visit_identifier(visiting,

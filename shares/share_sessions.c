@@ -120,7 +120,7 @@ by_session(const void *a, const void *b)
                   ((const struct seen_session *)b)->record.session);
 }
 
-/* Whether ROOT/drains has the machine's name. */
+/* Tells whether ROOT/drains has the machine's name. */
 static enum status
 is_drained(const struct share_owner *owner, const char *machine, bool *drained, struct reason *why)
 {

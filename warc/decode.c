@@ -78,7 +78,7 @@ gzip_inflate(struct slice member, char *room, size_t length, struct reason *why)
                  : status_fail(why, STATUS_CORRUPT, "the gzip member is damaged or cut off");
 }
 
-/* At three times zlib's rate, but all or nothing. */
+/* Inflates at three times zlib's rate, but all or nothing. */
 static bool
 inflate_at_once(struct slice bytes, const struct sink *sink)
 {

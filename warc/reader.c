@@ -132,7 +132,7 @@ open_file(struct warc_reader *reader, struct slice name, struct open_file **resu
     return STATUS_OK;
 }
 
-/* At least `length` bytes into reader->bytes, up to `most` when the file has them. */
+/* Reads at least `length` bytes into reader->bytes, up to `most` when the file has them. */
 static enum status
 read_range(struct warc_reader *reader, const struct open_file *file, uint64_t offset,
            uint64_t length, uint64_t most, struct reason *why)

@@ -254,7 +254,7 @@ drop_gone(struct walk *walk, const char *name, const struct stat *info, struct r
 
 /* ---- the manifest ---- */
 
-/* Whether the file is one of a queue's, a metadata store's or an index's trees. */
+/* Returns whether the file is one of a queue's, a metadata store's or an index's trees. */
 static bool
 is_tree(const char *name)
 {

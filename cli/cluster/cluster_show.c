@@ -128,7 +128,7 @@ is_silent(const struct shown *shown, double silent_s)
     return silent_s * 1000 > (double)share_patience_ms(shown->settings);
 }
 
-/* As `cluster run` reads them; its --set is its own. */
+/* Reads the settings as `cluster run` does; its --set is its own. */
 static void
 take_settings(struct shown *shown)
 {

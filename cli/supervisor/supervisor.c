@@ -73,7 +73,7 @@ bound_logs(struct supervisor *supervisor)
 
 /* ---- loop ---- */
 
-/* Of the ends that we bring about ourselves nothing is to be learnt. */
+/* Notes the end of a child; nothing is to be learnt of those that we bring about ourselves. */
 static void
 note_end(struct supervisor *supervisor, struct child *child, int how)
 {

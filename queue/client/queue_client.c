@@ -101,7 +101,7 @@ touched(void *context, enum status status, struct slice payload, const struct re
     }
 }
 
-/* Of a job whose completion is under way the queue may have heard already, and given it to nobody:
+/* The queue may have heard already of a job whose completion is under way, and given it to nobody:
  * its lease is renewed while there is one, and no new one made. A daemon that was restarted hears
  * of it as of any other, so that it does not hand it out before the completion comes again. */
 static void

@@ -149,7 +149,7 @@ read_run(void *context, struct slice key, struct slice value)
     if (scan->status != STATUS_OK) {
         return false;
     }
-    /* By level, then the newest first. */
+    /* Runs are in order of level, then the newest first. */
     size_t at = 0;
     while (at < layer->run_count &&
            (layer->runs[at].level < held.level ||
