@@ -12,6 +12,9 @@
 #include "index/query/operators/leaps.h"
 
 enum { QUADS = 128, RECALL_MOST = 4096, KEEP_MOST = 512, SUMS_MOST = 1024, NODES_MOST = 8192 };
+enum {
+    LIST_MOST = 2048 /* of what a predicate leads to; longer lists become rows as they are read */
+};
 static const char what[] = "lists of nodes";
 
 struct lists {
@@ -34,6 +37,11 @@ struct lists {
     struct row_table one;  /* what is listed of a node that is read, with numbers */
     struct row_table sums; /* of several nodes, */
     size_t given;          /* of which so many have become rows */
+    /* A long list that becomes rows as it is read; after the sums. */
+    struct quad_scan *open;
+    uint64_t open_rows; /* input rows of the node */
+    struct quad_oids quads[QUADS], last;
+    size_t quad, quad_count;
 };
 
 /* ---- one node ---- */
@@ -51,43 +59,59 @@ add_to(struct row_table *sums, oid listed, uint64_t triples, struct reason *why)
                : STATUS_OK;
 }
 
+/* What the quad lists; OID_NONE: nothing, or what the one before it does. */
+static inline oid
+listed_by(const struct lists *lists, const struct quad_oids *quad, struct quad_oids *last)
+{
+    const struct quad_source *source = lists->operator.run->source;
+    const struct node_listing *listing = &lists->spec.listing;
+    const oid other = listing->place == TRIPLE_SUBJECT ? quad->object : quad->subject;
+    const bool again = quad->subject == last->subject && quad->predicate == last->predicate &&
+                       quad->object == last->object;
+    *last = *quad;
+    if (again || (listing->other != TERM_NONE && source->kind(other) != listing->other)) {
+        return OID_NONE;
+    }
+    if (listing->predicate == OID_NONE) {
+        return quad->predicate;
+    }
+    return quad->predicate == listing->predicate ? other : OID_NONE;
+}
+
 /* Quads of one node. Those of no predicate come in an order in which a triple's repetitions stand
  * side by side. */
 static enum status
 list_quads(struct lists *lists, const struct quad_oids *quads, size_t count, struct quad_oids *last,
            struct reason *why)
 {
-    const struct quad_source *source = lists->operator.run->source;
-    const struct node_listing *listing = &lists->spec.listing;
     for (size_t i = 0; i < count; i++) {
-        const struct quad_oids *quad = &quads[i];
-        const oid other = listing->place == TRIPLE_SUBJECT ? quad->object : quad->subject;
-        const bool again = quad->subject == last->subject && quad->predicate == last->predicate &&
-                           quad->object == last->object;
-        *last = *quad;
-        if (again || (listing->other != TERM_NONE && source->kind(other) != listing->other)) {
+        const oid row[2] = {listed_by(lists, &quads[i], last), 1};
+        bool added;
+        size_t at;
+        if (row[0] == OID_NONE) {
             continue;
         }
-        if (listing->predicate != OID_NONE) {
-            const oid row[2] = {other, 1};
-            bool added;
-            size_t at;
-            TRY(row_table_put(&lists->one, row, &added, &at, why));
-        } else {
-            TRY(add_to(&lists->one, quad->predicate, 1, why));
-        }
+        TRY(lists->spec.listing.predicate != OID_NONE
+                ? row_table_put(&lists->one, row, &added, &at, why)
+                : add_to(&lists->one, row[0], 1, why));
     }
     return STATUS_OK;
 }
 
-/* scan NULL: by leaps. */
+static bool
+is_long(const struct lists *lists)
+{
+    return lists->spec.listing.predicate != OID_NONE && lists->one.count > LIST_MOST;
+}
+
+/* Until the list is long. scan NULL: by leaps. */
 static enum status
 list_scan(struct lists *lists, struct quad_scan *scan, struct reason *why)
 {
     struct run *run = lists->operator.run;
     struct quad_oids quads[QUADS], last = {0};
     size_t n = 1;
-    while (n > 0) {
+    while (n > 0 && !is_long(lists)) {
         TRY(scan ? run->source->scan_next(scan, quads, QUADS, &n, why)
                  : leaps_next(&lists->leaps, quads, QUADS, &n, why));
         run->report.scanned += n;
@@ -108,6 +132,34 @@ keep(struct lists *lists, oid node)
     if (lists->one.count <= KEEP_MOST) {
         source->keep_list(source->context, &lists->spec.listing, node, lists->list,
                           lists->one.count);
+    }
+}
+
+/* Begins to read what is listed in an order in which repetitions stand side by side. */
+static enum status
+open_long(struct lists *lists, oid node, uint64_t rows, struct reason *why)
+{
+    const struct quad_source *source = lists->operator.run->source;
+    const bool subject = lists->spec.listing.place == TRIPLE_SUBJECT;
+    const struct quad_oids pattern = {.subject = subject ? node : OID_NONE,
+                                      .predicate =
+                                          subject ? lists->spec.listing.predicate : OID_NONE,
+                                      .object = subject ? OID_NONE : node};
+    leaps_end(&lists->leaps);
+    row_table_reset(&lists->one);
+    lists->open_rows = rows;
+    lists->quad = lists->quad_count = 0;
+    lists->last = (struct quad_oids){0};
+    return source->scan(source->context, &pattern, subject ? ORDER_SPOC : ORDER_OSPC, &lists->open,
+                        why);
+}
+
+static void
+close_long(struct lists *lists)
+{
+    if (lists->open) {
+        lists->operator.run->source->scan_close(lists->open);
+        lists->open = NULL;
     }
 }
 
@@ -133,7 +185,7 @@ read_node(struct lists *lists, oid node, struct reason *why)
     if (scan) {
         run->source->scan_close(scan);
     }
-    if (status == STATUS_OK) {
+    if (status == STATUS_OK && !is_long(lists)) {
         keep(lists, node);
     }
     return status;
@@ -178,6 +230,9 @@ add_node(struct lists *lists, struct reason *why)
     const size_t begin = !known || i == 0 ? 0 : lists->ends[i - 1];
     if (!known) {
         TRY(read_node(lists, node[0], why));
+        if (is_long(lists)) {
+            return open_long(lists, node[0], node[1], why);
+        }
     }
     const size_t count = known ? lists->ends[i] - begin : lists->one.count;
     for (size_t k = 0; k < count; k++) {
@@ -200,7 +255,7 @@ add_nodes(struct lists *lists, struct reason *why)
 {
     row_table_reset(&lists->sums);
     lists->given = 0;
-    while (lists->next_node < lists->nodes.count && lists->sums.count < SUMS_MOST) {
+    while (lists->next_node < lists->nodes.count && lists->sums.count < SUMS_MOST && !lists->open) {
         TRY(add_node(lists, why));
         if (lists->next_node % BATCH_ROWS == 0) {
             TRY(run_check(lists->operator.run, why));
@@ -254,6 +309,43 @@ gather(struct lists *lists, struct reason *why)
     return STATUS_OK;
 }
 
+static void
+add_listed(const struct lists *lists, oid listed, uint64_t rows, struct batch *batch)
+{
+    const struct run *run = lists->operator.run;
+    oid *row = batch_row(run, batch, batch->count++);
+    memcpy(row, lists->row, run->width * sizeof *row);
+    if (lists->spec.listed != NUMBER_NONE) {
+        row[lists->spec.listed] = listed;
+    }
+    if (lists->spec.weight != NUMBER_NONE) {
+        row[lists->spec.weight] = rows;
+    }
+}
+
+/* The next piece of a long list; ends it. */
+static enum status
+go_on_long(struct lists *lists, struct batch *batch, struct reason *why)
+{
+    struct run *run = lists->operator.run;
+    if (lists->quad == lists->quad_count) {
+        lists->quad = 0;
+        TRY(run->source->scan_next(lists->open, lists->quads, QUADS, &lists->quad_count, why));
+        run->report.scanned += lists->quad_count;
+        TRY(run_check(run, why));
+        if (lists->quad_count == 0) {
+            close_long(lists);
+        }
+    }
+    while (lists->quad < lists->quad_count && batch->count < lists->operator.batch_rows) {
+        const oid listed = listed_by(lists, &lists->quads[lists->quad++], &lists->last);
+        if (listed != OID_NONE) {
+            add_listed(lists, listed, lists->open_rows, batch);
+        }
+    }
+    return STATUS_OK;
+}
+
 static enum status
 lists_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
@@ -267,14 +359,9 @@ lists_next(struct operator* operator, struct batch ** batch, struct reason *why)
     while ((*batch)->count < operator->batch_rows) {
         if (lists->given < lists->sums.count) {
             const oid *sum = row_table_row(&lists->sums, lists->given++);
-            oid *row = batch_row(run, *batch, (*batch)->count++);
-            memcpy(row, lists->row, run->width * sizeof *row);
-            if (lists->spec.listed != NUMBER_NONE) {
-                row[lists->spec.listed] = sum[0];
-            }
-            if (lists->spec.weight != NUMBER_NONE) {
-                row[lists->spec.weight] = sum[1];
-            }
+            add_listed(lists, sum[0], sum[1], *batch);
+        } else if (lists->open) {
+            TRY(go_on_long(lists, *batch, why));
         } else if (lists->next_node < lists->nodes.count) {
             TRY(add_nodes(lists, why));
         } else if (!lists->ended) {
@@ -290,6 +377,7 @@ static void lists_reset(struct operator* operator)
 {
     struct lists *lists = (struct lists *)operator;
     leaps_end(&lists->leaps);
+    close_long(lists);
     row_table_reset(&lists->nodes);
     row_table_reset(&lists->sums);
     lists->input = NULL;
@@ -301,6 +389,7 @@ static void lists_close(struct operator* operator)
 {
     struct lists *lists = (struct lists *)operator;
     leaps_end(&lists->leaps);
+    close_long(lists);
     memory_give(&operator->run->account, lists->row ? operator->run->width * sizeof *lists->row : 0);
     free(lists->row);
     row_table_release(&lists->one);

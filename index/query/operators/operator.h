@@ -217,6 +217,7 @@ struct counts_spec {
     enum triple_place by;
     uint32_t slot, object, weight;
     bool again;
+    struct id_range objects; /* by objects: others of their type may be left out */
 };
 struct operator* counts_new(struct run *run, struct operator* scan, const struct counts_spec *spec,
                             size_t batch_rows);

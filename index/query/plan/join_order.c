@@ -11,6 +11,8 @@
 
 /* Rows of an object for each of them with the pattern's predicate, at most. */
 #define NEARLY_ALL 1.25
+/* Triples that are counted by object, at most, where a range of objects is asked for. */
+enum { RANGED_MOST = 1 << 18 };
 
 /* ---- collecting ---- */
 
@@ -290,9 +292,10 @@ counted_place(const struct planner *planner, const struct pattern *pattern, bool
 /* Lets the source count what the scan on top of the pipeline would give. again: only if the count
  * was asked for before, since a scan does as well. */
 static enum status
-plan_counts(struct planner *planner, const struct pattern *pattern, bool again, bool last,
+plan_counts(struct planner *planner, const struct plan_item *item, bool again, bool last,
             struct operator** pipeline, const struct known *known)
 {
+    const struct pattern *pattern = item->pattern;
     const struct run *run = planner->run;
     const struct quad_oids quad = {.subject = plan_constant(run, pattern->subject),
                                    .predicate = plan_constant(run, pattern->predicate),
@@ -301,9 +304,11 @@ plan_counts(struct planner *planner, const struct pattern *pattern, bool again, 
     if (!planner->weighted || planner->key != NUMBER_NONE || !run->source->count_triples ||
         pattern->path || planner->graph.kind == PLACE_SLOT || planner->graphs.kind != GRAPHS_ALL ||
         quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL || quad.object >= OID_LOCAL ||
-        !counted_place(planner, pattern, last, &spec)) {
+        !counted_place(planner, pattern, last, &spec) ||
+        (item->objects.first && spec.by != TRIPLE_OBJECT)) {
         return STATUS_OK;
     }
+    spec.objects = item->objects;
     const struct slice name =
         spec.slot == NUMBER_NONE ? SLICE("all") : run->query->slot_names[spec.slot];
     return plan_set(planner, counts_new(planner->run, *pipeline, &spec, planner->batch_rows),
@@ -320,10 +325,10 @@ plan_hash_item(struct planner *planner, const struct plan_item *item, const stru
     struct known alone;
     TRY(plan_scan_alone(planner, item, NULL, &scan, &alone));
     if (!item->objects.first) {
-        TRY(plan_counts(planner, item->pattern, true, last, &scan, &alone));
+        TRY(plan_counts(planner, item, true, last, &scan, &alone));
     }
     if (first && !first->objects.first) {
-        TRY(plan_counts(planner, first->pattern, true, last, pipeline, known));
+        TRY(plan_counts(planner, first, true, last, pipeline, known));
     }
     if (!swapped) {
         return plan_hash(planner, HASH_JOIN, scan, &alone, NULL, pipeline, known);
@@ -405,8 +410,10 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
     struct plan_sorted by_subject;
     const bool sorted = first && reads_by_subject(planner, item, &by_subject);
     TRY(plan_scan(planner, item, sorted ? &by_subject : NULL, pipeline, known));
-    if (first && joined->alone && !item->objects.first) {
-        return plan_counts(planner, item->pattern, false, true, pipeline, known);
+    /* A scan goes over what a filter leaves out; that is read as well where the answer is kept. */
+    const bool ranged = item->objects.first != OID_NONE;
+    if (first && joined->alone && !(ranged && item->rows > RANGED_MOST)) {
+        return plan_counts(planner, item, ranged, true, pipeline, known);
     }
     if (first && !item->pattern->path) {
         joined->scan = *pipeline;

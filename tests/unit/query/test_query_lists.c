@@ -2,11 +2,12 @@
  * again, and the second time none of these is read. */
 #include "tests/unit/query/query_case.h"
 
-enum { NODES = 300 };
+enum { NODES = 300, MANY = 2400 };
 #define PREFIXES "PREFIX : <http://example.org/> "
 
 /* Each node has one to three classes, most in two graphs, a name and a number, and is known by
- * others; :many has more values than are kept for a node. */
+ * others. :many has so many values that they become rows as they are read, :some more than are kept
+ * for a node. */
 static struct memory_source *
 make_source(void)
 {
@@ -22,8 +23,14 @@ make_source(void)
         }
         (void)buf_append_string(&trig, "}\n");
     }
-    for (int i = 0; i < 600; i++) {
+    for (int i = 0; i < MANY; i++) {
         (void)buf_printf(&trig, ":many a :Big ; :has %d . :n%d :of :many .\n", i, i);
+        if (i % 2 == 0) {
+            (void)buf_printf(&trig, ":g1 { :many :has %d . :n%d :of :many ; :to :many . }\n", i, i);
+        }
+    }
+    for (int i = 0; i < MANY / 4; i++) {
+        (void)buf_printf(&trig, ":some :has %d . :n%d :of :some .\n", i, i);
     }
     struct memory_source *source = query_case_source(trig.data);
     buf_release(&trig);
@@ -31,7 +38,7 @@ make_source(void)
 }
 
 /* A list is read where the rows before are few. */
-#define FEW "VALUES ?a { :n0 :n1 :n2 :n1 :n77 :n250 :none 7 :many } "
+#define FEW "VALUES ?a { :n0 :n1 :n2 :n1 :n77 :n250 :none 7 :many :some :many } "
 static const struct {
     const char *text;
     bool anew; /* triples are read again */
@@ -59,7 +66,10 @@ static const struct {
     {"SELECT (COUNT(*) AS ?n) { " FEW "?a ?p ?o FILTER(isIRI(?o)) ?o a ?c }", true},
     {"SELECT (COUNT(*) AS ?n) { " FEW "?a ?p ?o FILTER(isIRI(?o)) FILTER(?o != :n1) }", true},
     {"SELECT (COUNT(*) AS ?n) { " FEW "?a :has ?c }", true},
-    {"SELECT ?a (COUNT(*) AS ?n) { " FEW "?b :of ?a } GROUP BY ?a", true},
+    {"SELECT ?a (COUNT(*) AS ?n) { " FEW "?b :of ?a } GROUP BY ?a ORDER BY ?a", true},
+    {"SELECT ?b (COUNT(*) AS ?n) { " FEW "?b :of ?a } GROUP BY ?b ORDER BY ?b", true},
+    {"SELECT ?a ?v { " FEW "?a :has ?v } ORDER BY ?a ?v", true},
+    {"SELECT (COUNT(*) AS ?n) { " FEW "?a :has ?v FILTER(isLiteral(?v)) }", true},
     {"SELECT (COUNT(*) AS ?n) { " FEW "?a :knows ?b . ?b :knows ?a }", true},
     {"SELECT ?a ?c { " FEW "OPTIONAL { ?a :knows ?b . ?b a ?c } } ORDER BY ?a ?c", false},
     {"SELECT ?a { " FEW "FILTER EXISTS { ?a :knows ?b . ?b a :C1 } } ORDER BY ?a", true},
