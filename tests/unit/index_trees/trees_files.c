@@ -1,5 +1,6 @@
-/* Trees that are built anew, and their files; copies of pages, damaged ones, the log, compacting. */
-#include "tests/unit/index/trees_fixture.h"
+/* Trees that are built anew, and their files; copies of pages, damaged ones, the log, compacting.
+ */
+#include "tests/unit/index_trees/trees_fixture.h"
 
 /* ---- trees built anew ---- */
 
@@ -14,7 +15,8 @@ compare_keys(struct tree *tree, const unsigned values[KEYS])
         size_t length = sizeof bytes;
         const enum status status = tree_get(tree, NULL, key_of(i, key), bytes, &length, &why);
         assert_int_equal(status, values[i] == 0 ? STATUS_NOT_FOUND : STATUS_OK);
-        assert_true(values[i] == 0 || slice_equal(slice_of(bytes, length), value_of(values[i], expected)));
+        assert_true(values[i] == 0 ||
+                    slice_equal(slice_of(bytes, length), value_of(values[i], expected)));
     }
 }
 
@@ -97,14 +99,14 @@ a_tree_is_built_anew_in_a_file_of_its_own(void **state)
     make_file("built.db.old", 1);
     make_file("built.x.db", 1);
     make_file("built..db", 1);
-    make_file("builtdb", 1);
-    make_file("buil.db", 1);
+    make_file("bui.db", 1);
+    make_file("bui.db", 1);
     open_with(0);
     tree = tree_named("built");
     assert_false(is_there("built.db"));
     assert_false(is_there("built.77.db"));
     assert_true(is_there("built.db.old") && is_there("built.x.db") && is_there("built..db") &&
-                is_there("builtdb") && is_there("buil.db"));
+                is_there("bui.db") && is_there("buil.db"));
     assert_file(tree, "built.1.db");
     compare_keys(tree, values);
     end_build(built(tree, 0, 1), true);
