@@ -99,14 +99,14 @@ a_tree_is_built_anew_in_a_file_of_its_own(void **state)
     make_file("built.db.old", 1);
     make_file("built.x.db", 1);
     make_file("built..db", 1);
-    make_file("bui.db", 1);
+    make_file("builtdb", 1);
     make_file("bui.db", 1);
     open_with(0);
     tree = tree_named("built");
     assert_false(is_there("built.db"));
     assert_false(is_there("built.77.db"));
     assert_true(is_there("built.db.old") && is_there("built.x.db") && is_there("built..db") &&
-                is_there("bui.db") && is_there("buil.db"));
+                is_there("builtdb") && is_there("bui.db"));
     assert_file(tree, "built.1.db");
     compare_keys(tree, values);
     end_build(built(tree, 0, 1), true);
