@@ -113,7 +113,7 @@ tree_open_file(DB **result, struct environment *environment, const char *file, u
 static enum status
 read_number(struct environment *environment, const char *name, uint64_t *number, struct reason *why)
 {
-    uint8_t record[TREE_RECORD_SIZE];
+    uint8_t record[TREE_RECORD_SIZE] = {0};
     size_t length = sizeof(record);
     *number = 0;
     if (environment->files == NULL) {
@@ -125,7 +125,7 @@ read_number(struct environment *environment, const char *name, uint64_t *number,
         return STATUS_OK;
     }
     TRY(status);
-    return length > 1 && record[0] == TREE_RECORD_VERSION &&
+    return record[0] == TREE_RECORD_VERSION &&
                    varint_get(record + 1, record + length, number) == record + length
                ? STATUS_OK
                : status_fail(why, STATUS_CORRUPT, "tree files: the record of %s is malformed",
