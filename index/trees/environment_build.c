@@ -18,6 +18,8 @@
 
 #include "base/memory.h"
 
+enum { PATH_SIZE = 4096 };
+
 static enum status
 write_number(const struct tree_build *build, struct transaction *transaction, struct reason *why)
 {
@@ -34,12 +36,25 @@ write_number(const struct tree_build *build, struct transaction *transaction, st
 
 /* ---- building ---- */
 
+/* Berkeley DB makes a file under another name and renames it. One that an earlier attempt has left,
+ * for want of room or by a crash, is none of a build that is under way, and it would be in the way.
+ */
+static void
+remove_unfinished(const struct tree_build *build)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/__db.%s", build->tree->environment->database.folder,
+             build->file);
+    (void)unlink(path);
+}
+
 enum status
 tree_build_begin(struct tree_build **result, struct tree *tree, struct reason *why)
 {
     struct tree_build *build = memory_zero(1, sizeof(*build));
     *build = (struct tree_build){.tree = tree, .number = tree->number + 1};
     tree_file_name(tree->name, build->number, build->file);
+    remove_unfinished(build);
     const enum status status =
         tree_open_file(&build->db, tree->environment, build->file, DB_CREATE | DB_EXCL, why);
     if (status != STATUS_OK) {

@@ -116,6 +116,26 @@ a_tree_is_built_anew_in_a_file_of_its_own(void **state)
     tree_close(tree);
 }
 
+/* What an attempt without room, or a crash, has left is not in the way of the next. */
+static void
+a_build_that_could_not_begin_begins_again(void **state)
+{
+    (void)state;
+    struct tree *tree = tree_named("begun");
+    struct tree_build *build;
+    environment_fault(FAULT_FULL, 1);
+    assert_int_equal(tree_build_begin(&build, tree, &why), STATUS_FULL);
+    assert_null(build);
+    environment_fault(FAULT_NONE, 0);
+    end_build(built(tree, 10, 5), true);
+    assert_file(tree, "begun.1.db");
+    make_file("__db.begun.2.db", 5);
+    end_build(built(tree, 10, 5), true);
+    assert_file(tree, "begun.2.db");
+    assert_false(is_there("__db.begun.1.db") || is_there("__db.begun.2.db"));
+    tree_close(tree);
+}
+
 /* The file that is the tree is gone, and another is there: nothing is removed, nothing made. */
 static void
 a_missing_file_is_told(void **state)
@@ -369,6 +389,7 @@ trees_files(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_tree_is_built_anew_in_a_file_of_its_own),
+        TEST(a_build_that_could_not_begin_begins_again),
         TEST(a_missing_file_is_told),
         TEST(malformed_records_of_files_are_told),
         TEST(pages_are_copied_as_the_file_has_them),
