@@ -33,7 +33,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_index_blocks tests/unit/index/test_index_faults tests/unit/index/test_index_gathering tests/unit/index/test_index_kill \
 	tests/unit/index/test_index_maintenance tests/unit/index/test_index_mixed tests/unit/index/test_index_partition \
 	tests/unit/index/test_index_quads tests/unit/index/test_index_rows tests/unit/index/test_index_staging \
-	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify tests/unit/index/test_trees tests/unit/index/test_waiting_rows \
+	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify tests/unit/index_trees/test_trees tests/unit/index_trees/test_waiting_rows \
 	tests/unit/index/test_node_lists tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
 	tests/unit/index_service/test_change_stream tests/unit/index_service/test_federation_counts \
 	tests/unit/index_service/test_cursor tests/unit/index_service/test_federation_estimates \
@@ -58,7 +58,7 @@ test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon
 test_index_service_PARTS := tests/unit/index_service/lookup_checks.o
 test_index_service_WRAPS := cursor_write cursor_write_last
 test_index_staging_WRAPS := poll
-test_trees_PARTS := tests/unit/index/trees_files.o tests/unit/index/trees_blocks.o
+test_trees_PARTS := tests/unit/index_trees/trees_files.o tests/unit/index_trees/trees_blocks.o
 test_index_rows_PARTS := tests/unit/index/row_blocks.o
 test_stream_reader_WRAPS := stream_pass_on rpc_client_post clock_monotonic_ms poll
 test_federation_counts_WRAPS := stream_start stream_take stream_close rpc_client_post

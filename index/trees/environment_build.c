@@ -96,7 +96,7 @@ remove_others(struct environment *environment, const char *name, const char *cur
 static enum status
 read_number(struct environment *environment, const char *name, uint64_t *number, struct reason *why)
 {
-    uint8_t record[TREE_RECORD_SIZE];
+    uint8_t record[TREE_RECORD_SIZE] = {0};
     size_t length = sizeof(record);
     *number = 0;
     if (environment->files == NULL) {
@@ -108,7 +108,7 @@ read_number(struct environment *environment, const char *name, uint64_t *number,
         return STATUS_OK;
     }
     TRY(status);
-    return length > 1 && record[0] == TREE_RECORD_VERSION &&
+    return record[0] == TREE_RECORD_VERSION &&
                    varint_get(record + 1, record + length, number) == record + length
                ? STATUS_OK
                : status_fail(why, STATUS_CORRUPT, "tree files: the record of %s is malformed",
@@ -126,6 +126,8 @@ tree_find_file(struct environment *environment, const char *name, uint64_t *numb
 
 /* ---- building ---- */
 
+enum { PATH_SIZE = 4096 };
+
 static enum status
 write_number(const struct tree_build *build, struct transaction *transaction, struct reason *why)
 {
@@ -140,12 +142,25 @@ write_number(const struct tree_build *build, struct transaction *transaction, st
     return status;
 }
 
+/* Berkeley DB makes a file under another name and renames it. One that an earlier attempt has left,
+ * for want of room or by a crash, is none of a build that is under way, and it would be in the way.
+ */
+static void
+remove_unfinished(const struct tree_build *build)
+{
+    char path[PATH_SIZE];
+    snprintf(path, sizeof(path), "%s/__db.%s", build->tree->environment->database.folder,
+             build->file);
+    (void)unlink(path);
+}
+
 enum status
 tree_build_begin(struct tree_build **result, struct tree *tree, struct reason *why)
 {
     struct tree_build *build = memory_zero(1, sizeof(*build));
     *build = (struct tree_build){.tree = tree, .number = tree->number + 1};
     tree_file_name(tree->name, build->number, build->file);
+    remove_unfinished(build);
     const enum status status =
         tree_open_file(&build->db, tree->environment, build->file, DB_CREATE | DB_EXCL, why);
     if (status != STATUS_OK) {

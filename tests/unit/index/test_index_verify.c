@@ -359,6 +359,10 @@ every_changed_record_is_found(void **state)
     must(index_batch_commit(batch, &why), &why);
     must(partition_settle(partition, &why), &why);
     assert_int_equal(verify_open(partition, &report), STATUS_OK);
+    const atomic_bool cancel = true;
+    assert_int_equal(
+        partition_verify(partition, base, 1 << 20, &cancel, fixture_append, &report, &why),
+        STATUS_CANCELLED);
     for (size_t t = 0; t < sizeof trees / sizeof *trees; t++) {
         struct tree *tree = tree_of(partition, trees[t]);
         bool first = true;

@@ -112,6 +112,8 @@ a_log_grows(void **state)
                 is_node(&first, KEYS_SUBJECTS, 1, "urn:c"));
     commit(2, 1, "<urn:a> <urn:q> <urn:d> <urn:h> .\n<urn:d> <urn:q> <urn:e> <urn:h> .\n");
     commit(1, 2, "<urn:f> <urn:p> <urn:b> <urn:g> .\n"); /* the others are removed */
+    assert_int_equal(ask(KEYS_SUBJECTS, first.epoch, first.count, true, &known),
+                     STATUS_CANCELLED); /* of a log that has begun, too */
     assert_int_equal(ask(KEYS_SUBJECTS, first.epoch, first.count, false, &second), STATUS_OK);
     assert_int_equal(second.epoch, first.epoch);
     assert_int_equal(second.from, 2);

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "index/words/literals_index.h"
+#include "index/words/posting_lists.h"
 #include "index/words/word_query.h"
 #include "tests/unit/brief.h"
 
@@ -611,9 +612,68 @@ compare_scores(const struct model *m, unsigned kind, const unsigned words[3],
     }
 }
 
+static unsigned frequencies[VOCABULARY]; /* literals with the word */
+
+static int
+compare_frequencies(const void *a, const void *b)
+{
+    const unsigned left = *(const unsigned *)a, right = *(const unsigned *)b;
+    char texts[2][8];
+    sprintf(texts[0], "w%u", left);
+    sprintf(texts[1], "w%u", right);
+    return frequencies[left] != frequencies[right]
+               ? (frequencies[left] < frequencies[right] ? 1 : -1)
+               : strcmp(texts[0], texts[1]);
+}
+
+/* Of more words than are wanted the most frequent are found, whether they stand in the tree, in
+ * memory, or in both. */
+static void
+compare_prefix(struct world *w, const struct model *model, unsigned first)
+{
+    enum { MOST = 7 };
+    struct words_view view;
+    struct words_key **keys;
+    struct arena arena;
+    struct reason why = {""};
+    const struct model_key prefix = {.word = first, .prefix = true};
+    unsigned expected[VOCABULARY];
+    size_t count = 0, found;
+    char text[8];
+    for (unsigned word = 0; word < VOCABULARY; word++) {
+        frequencies[word] = 0;
+        for (size_t l = 0; l < model->count && model_is(&prefix, word); l++) {
+            frequencies[word] += model_has(model, l, word);
+        }
+        if (frequencies[word] > 0) {
+            expected[count++] = word;
+        }
+    }
+    qsort(expected, count, sizeof *expected, compare_frequencies);
+    arena_init(&arena, 0);
+    words_view_open(&view, w->literals);
+    sprintf(text, "w%u", first);
+    must(words_find_prefix(&view, slice_string(text), MOST, &arena, &keys, &found, &why), &why);
+    assert_int_equal(found, count < MOST ? count : MOST);
+    for (size_t i = 0; i < found; i++) {
+        size_t at = 0;
+        sprintf(text, "w%u", expected[i]);
+        while (count > MOST ? at < i : at < found && !slice_is(keys[at]->word, text)) {
+            at++;
+        }
+        assert_true(at < found && slice_is(keys[at]->word, text));
+        assert_int_equal(keys[at]->literals, frequencies[expected[i]]);
+    }
+    free(keys);
+    words_view_close(&view);
+    arena_release(&arena);
+}
+
 static void
 compare_with_model(struct world *w, const struct model *model)
 {
+    compare_prefix(w, model, 1 + (unsigned)(random_number() % 3));
+    compare_prefix(w, model, 10 + (unsigned)(random_number() % 40));
     static struct found all, some;
     for (unsigned i = 0; i < 60; i++) {
         const unsigned kind = i % KINDS;
@@ -698,6 +758,41 @@ better_literals_come_first(void **state)
         assert_found(&w, "running", "56 55"); /* the very word before its stem */
         write_all(&w);
     }
+    end_world(&w);
+}
+
+/* As long, and of as many words, as is allowed; and one more. */
+static void
+searches_are_bounded(void **state)
+{
+    (void)state;
+    enum { LONGEST = 64 << 10 };
+    struct world w;
+    struct reason why = {""};
+    struct literals_search *search;
+    char *text = memory_alloc(LONGEST + 1);
+    new_world(&w);
+    add(&w, "a b", NULL);
+    for (unsigned phrase = 0; phrase < 2; phrase++) {
+        for (size_t more = 0; more < 2; more++) {
+            struct slice words = slice_of(text, LONGEST + more);
+            memset(text, ' ', LONGEST + 1);
+            text[0] = 'a';
+            assert_int_equal(literals_search_open(&search, w.literals, w.nodes, words, 10, &why),
+                             more ? STATUS_LIMIT : STATUS_OK);
+            literals_search_close(search);
+            for (size_t i = 0; i < QUERY_WORDS_MOST + more; i++) {
+                text[2 * i + 1] = 'b';
+                text[2 * i + 2] = ' ';
+            }
+            text[0] = phrase ? '"' : ' ';
+            words.length = 1 + 2 * (QUERY_WORDS_MOST + more);
+            assert_int_equal(literals_search_open(&search, w.literals, w.nodes, words, 10, &why),
+                             more ? STATUS_LIMIT : STATUS_OK);
+            literals_search_close(search);
+        }
+    }
+    free(text);
     end_world(&w);
 }
 
@@ -791,6 +886,12 @@ damage_block(struct world *w, struct slice fence, const uint8_t *block, size_t l
         put_block(w, fence, slice_of((char *)bytes, length));
         if (checked(w) != STATUS_CORRUPT) {
             fail_msg("a change of byte %zu of %zu is not found", i, length);
+        }
+        for (int k = 0; i == 0 && k < 2; k++) { /* whoever searches is told */
+            struct literals_search *search;
+            assert_int_equal(literals_search_open(&search, w->literals, w->nodes,
+                                                  k == 0 ? SLICE("zzz") : SLICE("zz*"), 10, NULL),
+                             STATUS_CORRUPT);
         }
         bytes[i] = block[i];
         if (i % 16 == 15) {
@@ -1010,6 +1111,7 @@ main(void)
         cmocka_unit_test(large_literals_are_found_by_their_first_mebibyte),
         cmocka_unit_test(searches_agree_with_the_model),
         cmocka_unit_test(better_literals_come_first),
+        cmocka_unit_test(searches_are_bounded),
         cmocka_unit_test(an_empty_memory_is_not_full),
         cmocka_unit_test(a_new_tree_waits_for_copies),
         cmocka_unit_test(crashes_between_steps_lose_and_double_nothing),

@@ -1,6 +1,6 @@
 /* The trees themselves (index/trees): beside arrays that hold the same, in what they keep on the
  * disk, in what is refused, and who is inside of a latch when. */
-#include "tests/unit/index/trees_fixture.h"
+#include "tests/unit/index_trees/trees_fixture.h"
 
 #include <sys/statvfs.h>
 

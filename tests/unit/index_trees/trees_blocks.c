@@ -1,5 +1,5 @@
 /* Blocks under fences, in place and anew, beside a table of keys; latches. */
-#include "tests/unit/index/trees_fixture.h"
+#include "tests/unit/index_trees/trees_fixture.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -369,10 +369,8 @@ int
 trees_blocks(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(blocks_stay_under_their_fences),
-        TEST(a_block_of_an_overflow_may_vanish),
-        TEST(blocks_are_written_anew_in_one_go),
-        TEST(a_latch_is_fair_by_phases),
+        TEST(blocks_stay_under_their_fences),    TEST(a_block_of_an_overflow_may_vanish),
+        TEST(blocks_are_written_anew_in_one_go), TEST(a_latch_is_fair_by_phases),
         TEST(all_latches_are_closed_and_opened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

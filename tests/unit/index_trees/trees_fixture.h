@@ -1,6 +1,7 @@
-/* An environment of trees in a folder of its own, for each test anew: shared by the tests of trees. */
-#ifndef TESTS_UNIT_INDEX_TREES_FIXTURE_H
-#define TESTS_UNIT_INDEX_TREES_FIXTURE_H
+/* An environment of trees in a folder of its own, for each test anew: shared by the tests of trees.
+ */
+#ifndef TESTS_UNIT_INDEX_TREES_TREES_FIXTURE_H
+#define TESTS_UNIT_INDEX_TREES_TREES_FIXTURE_H
 
 #include "tests/unit/index/index_fixture.h"
 

@@ -1,5 +1,6 @@
-/* Trees that are built anew, and their files; copies of pages, damaged ones, the log, compacting. */
-#include "tests/unit/index/trees_fixture.h"
+/* Trees that are built anew, and their files; copies of pages, damaged ones, the log, compacting.
+ */
+#include "tests/unit/index_trees/trees_fixture.h"
 
 /* ---- trees built anew ---- */
 
@@ -14,7 +15,8 @@ compare_keys(struct tree *tree, const unsigned values[KEYS])
         size_t length = sizeof bytes;
         const enum status status = tree_get(tree, NULL, key_of(i, key), bytes, &length, &why);
         assert_int_equal(status, values[i] == 0 ? STATUS_NOT_FOUND : STATUS_OK);
-        assert_true(values[i] == 0 || slice_equal(slice_of(bytes, length), value_of(values[i], expected)));
+        assert_true(values[i] == 0 ||
+                    slice_equal(slice_of(bytes, length), value_of(values[i], expected)));
     }
 }
 
@@ -98,19 +100,49 @@ a_tree_is_built_anew_in_a_file_of_its_own(void **state)
     make_file("built.x.db", 1);
     make_file("built..db", 1);
     make_file("builtdb", 1);
-    make_file("buil.db", 1);
+    make_file("bui.db", 1);
     open_with(0);
     tree = tree_named("built");
     assert_false(is_there("built.db"));
     assert_false(is_there("built.77.db"));
     assert_true(is_there("built.db.old") && is_there("built.x.db") && is_there("built..db") &&
-                is_there("builtdb") && is_there("buil.db"));
+                is_there("builtdb") && is_there("bui.db"));
     assert_file(tree, "built.1.db");
     compare_keys(tree, values);
     end_build(built(tree, 0, 1), true);
     assert_file(tree, "built.2.db");
     assert_false(is_there("built.1.db"));
     compare_keys(tree, none);
+    tree_close(tree);
+}
+
+/* What an attempt without room, or a crash, has left is not in the way of the next. */
+static void
+a_build_that_could_not_begin_begins_again(void **state)
+{
+    (void)state;
+    struct tree *tree = tree_named("begun");
+    struct tree_build *build;
+    unsigned failures = 0;
+    for (uint64_t at = 1; at < 8; at++) {
+        environment_fault(FAULT_FULL, at);
+        const enum status status = tree_build_begin(&build, tree, &why);
+        environment_fault(FAULT_NONE, 0);
+        if (status == STATUS_OK) {
+            tree_build_drop(build);
+        } else {
+            assert_true(status == STATUS_FULL || status == STATUS_SYSTEM); /* of a sync */
+            assert_null(build);
+            failures++;
+        }
+    }
+    assert_true(failures > 0);
+    end_build(built(tree, 10, 5), true);
+    assert_file(tree, "begun.1.db");
+    make_file("__db.begun.2.db", 5);
+    end_build(built(tree, 10, 5), true);
+    assert_file(tree, "begun.2.db");
+    assert_false(is_there("__db.begun.1.db") || is_there("__db.begun.2.db"));
     tree_close(tree);
 }
 
@@ -367,6 +399,7 @@ trees_files(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_tree_is_built_anew_in_a_file_of_its_own),
+        TEST(a_build_that_could_not_begin_begins_again),
         TEST(a_missing_file_is_told),
         TEST(malformed_records_of_files_are_told),
         TEST(pages_are_copied_as_the_file_has_them),
