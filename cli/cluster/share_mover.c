@@ -44,6 +44,7 @@ struct share_mover {
     uint64_t first_pass_s; /* wall clock when it began; UINT64_MAX: there was none */
     struct share_extent extent;
 
+    bool swept[SHARES_MOST];                 /* of what an earlier owner was making */
     char left[SHARES_MOST][SHARE_COPY_SIZE]; /* the copy here of a share that went away */
     char failure[SHARES_MOST][SHARE_TOLD_SIZE];
 };
@@ -91,13 +92,13 @@ share_mover_new_copy(struct share_mover *mover, size_t share, char copy[SHARE_CO
 /* ---- the end of an attempt ---- */
 
 static void
-remove_handover(struct share_mover *mover)
+remove_handover(struct share_mover *mover, size_t share)
 {
     struct reason why;
     char name[SHARE_PATH_SIZE];
-    share_handover_path(mover->share, "", name);
+    share_handover_path(share, "", name);
     (void)mover->files->remove(mover->files->context, name, &why);
-    share_handover_path(mover->share, SHARE_ANSWER, name);
+    share_handover_path(share, SHARE_ANSWER, name);
     (void)mover->files->remove(mover->files->context, name, &why);
 }
 
@@ -105,7 +106,7 @@ static void
 end_attempt(struct share_mover *mover)
 {
     share_command_kill(&mover->command);
-    remove_handover(mover);
+    remove_handover(mover, mover->share);
     mover->step = STEP_NONE;
     mover->share = NO_SHARE;
 }
@@ -143,6 +144,7 @@ share_mover_begin(struct share_mover *mover, const struct share_files *files,
     mover->files = files;
     mover->owner = owner;
     mover->attempts = 0;
+    memset(mover->swept, 0, sizeof mover->swept);
     (void)snprintf(path, sizeof path, "%s/.", mover->disk);
     return access(path, W_OK | X_OK) == 0
                ? STATUS_OK
@@ -308,6 +310,10 @@ share_mover_mind(struct share_mover *mover, size_t share, bool runs, const struc
     struct reason why = {""};
     if (mover->share == share) {
         return mover->step == STEP_GOES ? MOVING_GOES : step_on(mover, runs, options);
+    }
+    if (!mover->swept[share]) {
+        remove_handover(mover, share);
+        mover->swept[share] = true;
     }
     if (mover->share != NO_SHARE || options == NULL ||
         !share_owner_target(mover->owner, share, &mover->target)) {
