@@ -8,7 +8,7 @@
 #include "base/buf.h"
 #include "base/rpc/rpc.h"
 #include "base/system/file.h"
-#include "cli/cluster/share_nodes.h"
+#include "cli/cluster/disks/share_nodes.h"
 #include "cli/shared/cli.h"
 
 enum { NAME_SIZE = 320 };

@@ -16,8 +16,8 @@
 
 #include "base/buf.h"
 #include "base/system/file.h"
-#include "cli/cluster/share_command.h"
-#include "cli/cluster/share_disk.h"
+#include "cli/cluster/disks/share_command.h"
+#include "cli/cluster/disks/share_disk.h"
 #include "tests/unit/scratch.h"
 
 enum { OLD = 1000000, PATH_SIZE = SCRATCH_SIZE + 64, LOOK_US = 10000 };

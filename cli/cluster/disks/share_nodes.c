@@ -1,10 +1,10 @@
-#include "cli/cluster/share_nodes.h"
+#include "cli/cluster/disks/share_nodes.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/system/file.h"
-#include "cli/cluster/cluster_root.h"
+#include "shares/share_records.h"
 
 enum { NAME_SIZE = 64, CONF_MAXIMUM = 1 << 20 };
 

@@ -1,4 +1,4 @@
-#include "cli/cluster/share_disk.h"
+#include "cli/cluster/disks/share_disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,7 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/system/file.h"
-#include "cli/cluster/cluster_root.h"
-#include "cli/cluster/share_nodes.h"
+#include "cli/cluster/disks/share_nodes.h"
 #include "shares/share_files.h"
 
 enum { CONF_MAXIMUM = 2 << 20, OPEN_FOLDERS = 16, LINE_MAXIMUM = 1 << 16 };

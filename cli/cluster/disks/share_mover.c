@@ -1,4 +1,4 @@
-#include "cli/cluster/share_mover.h"
+#include "cli/cluster/disks/share_mover.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +13,8 @@
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "base/system/log.h"
-#include "cli/cluster/share_command.h"
-#include "cli/cluster/share_disk.h"
-#include "cli/cluster/share_guard.h"
+#include "cli/cluster/disks/share_command.h"
+#include "cli/cluster/disks/share_disk.h"
 #include "shares/share_claims.h"
 
 enum {
@@ -40,7 +39,7 @@ struct share_mover {
     struct share_place place;   /* where it is to lie */
     char from[SHARE_COPY_SIZE]; /* the copy that lies here */
     struct share_command command, removal;
-    uint64_t deadline_ms;  /* of share_clock_ms */
+    uint64_t deadline_ms;  /* of clock_monotonic_ms */
     uint64_t first_pass_s; /* wall clock when it began; UINT64_MAX: there was none */
     struct share_extent extent;
 
@@ -196,7 +195,7 @@ begin(struct share_mover *mover, size_t share, bool runs, const struct opt_set *
     mover->failure[share][0] = '\0';
     mover->step = runs ? STEP_FIRST : STEP_ENDING;
     mover->deadline_ms =
-        share_clock_ms(NULL) + (uint64_t)opt_duration_ms(options, "cluster.copy_timeout");
+        clock_monotonic_ms() + (uint64_t)opt_duration_ms(options, "cluster.copy_timeout");
     mover->first_pass_s = runs ? clock_wall_ms() / 1000 : UINT64_MAX;
     mover->place = (struct share_place){{0}, {0}};
     memcpy(mover->place.machine, mover->target.machine, sizeof mover->place.machine);
@@ -294,7 +293,7 @@ step_on(struct share_mover *mover, bool runs, const struct opt_set *options)
     }
     enum status status = go_on(mover, runs, options, &why);
     if (status == STATUS_OK && mover->step != STEP_GOES &&
-        share_clock_ms(NULL) >= mover->deadline_ms) {
+        clock_monotonic_ms() >= mover->deadline_ms) {
         status = status_fail(&why, STATUS_TIMEOUT, "it took longer than cluster.copy_timeout");
     }
     if (status != STATUS_OK) {

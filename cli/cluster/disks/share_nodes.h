@@ -1,6 +1,6 @@
 /* The cluster.conf of a share, for its processes wherever their directory lies. */
-#ifndef CLI_CLUSTER_SHARE_NODES_H
-#define CLI_CLUSTER_SHARE_NODES_H
+#ifndef CLI_CLUSTER_DISKS_SHARE_NODES_H
+#define CLI_CLUSTER_DISKS_SHARE_NODES_H
 
 #include <stddef.h>
 
