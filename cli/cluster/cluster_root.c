@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/rpc/rpc.h"
 #include "base/system/file.h"
+#include "cli/cluster/disks/share_nodes.h"
 #include "cli/shared/cli.h"
 
 enum { NAME_SIZE = 320 };
@@ -16,8 +17,6 @@ enum { NAME_SIZE = 320 };
 
 /* The daemons of a share listen at its first port plus these. */
 enum { PORT_QUEUE = 1, PORT_METASTORE, PORT_INDEX };
-
-static const char of_share[] = "../../"; /* from ROOT/shares/N to ROOT */
 
 /* prefix: of paths that lead from the reading directory to ROOT. */
 static void
@@ -30,38 +29,6 @@ put_nodes(struct buf *text, size_t shares, const char *prefix, const char *publi
                    i, prefix, i, PORT_QUEUE, prefix, i, PORT_METASTORE, prefix, i, PORT_INDEX);
     }
     buf_printf(text, "curve public=%s secret_file=%scurve.secret\n", public_key, prefix);
-}
-
-static void
-replace_all(struct slice text, const char *old, const char *new, struct buf *out)
-{
-    const size_t length = strlen(old);
-    for (size_t i = 0; i < text.length;) {
-        if (text.length - i >= length && memcmp(text.at + i, old, length) == 0) {
-            buf_append_string(out, new);
-            i += length;
-        } else {
-            buf_append_char(out, text.at[i++]);
-        }
-    }
-}
-
-enum status
-cluster_root_nodes(const char *root, size_t share, const char *prefix, struct buf *out,
-                   struct reason *why)
-{
-    char path[ROOT_PATH_SIZE + NAME_SIZE];
-    struct buf text;
-    buf_init(&text, 1 << 20);
-    snprintf(path, sizeof path, "%s/shares/%zu/cluster.conf", root, share);
-    enum status status = file_read(path, &text, why);
-    if (status == STATUS_NOT_FOUND) {
-        status = status_fail(why, STATUS_MISUSE,
-                             "its folder in ROOT has no cluster.conf: it is not mounted here");
-    }
-    replace_all(buf_slice(&text), of_share, prefix, out);
-    buf_release(&text);
-    return status;
 }
 
 enum status
@@ -91,7 +58,7 @@ make_share(const struct share_files *files, size_t share, size_t shares, const c
     char name[NAME_SIZE];
     struct buf text;
     buf_init(&text, 1 << 20);
-    put_nodes(&text, shares, of_share, public_key);
+    put_nodes(&text, shares, SHARE_NODES_PREFIX, public_key);
     snprintf(name, sizeof name, "shares/%zu/cluster.conf", share);
     enum status status = files->replace(files->context, name, buf_slice(&text), why);
     buf_reset(&text);

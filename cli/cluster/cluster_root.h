@@ -6,12 +6,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/buf.h"
 #include "base/status.h"
 #include "shares/share_files.h"
 #include "shares/share_records.h"
 
-enum { ROOT_PATH_SIZE = 2048, LEASE_USUAL_MS = 50000 };
+enum { LEASE_USUAL_MS = 50000 };
 
 /* Makes ROOT and all that a new cluster has. MISUSE when there is one. */
 enum status cluster_root_make(const char *root, const struct share_settings *settings,
@@ -27,11 +26,6 @@ enum status cluster_root_drain(const char *root, const char *machine, bool drain
 /* The share goes to the machine, as soon as and as long as that one lives; "any": to whichever. */
 enum status cluster_root_move(const char *root, const struct share_settings *settings,
                               const char *share, const char *machine, struct reason *why);
-
-/* Appends the cluster.conf of a share for a directory elsewhere, from which `prefix` ("../" or an
- * absolute path, with a slash at its end) leads to ROOT. */
-enum status cluster_root_nodes(const char *root, size_t share, const char *prefix, struct buf *out,
-                               struct reason *why);
 
 /* The number of a share, as people write it. */
 enum status cluster_root_share(const struct share_settings *settings, const char *text,

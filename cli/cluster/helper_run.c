@@ -15,6 +15,7 @@
 #include "base/system/file.h"
 #include "base/system/log.h"
 #include "cli/cluster/cluster_root.h"
+#include "cli/cluster/disks/share_nodes.h"
 #include "cli/cluster/machine_signals.h"
 #include "cli/cluster/root_settings.h"
 #include "cli/cluster/share_guard.h"
@@ -78,7 +79,7 @@ make_nodes(const struct helper *helper, size_t share, struct reason *why)
     struct buf text, present;
     buf_init(&text, 2 * CONF_MAXIMUM);
     buf_init(&present, 2 * CONF_MAXIMUM);
-    enum status status = cluster_root_nodes(helper->settings->root, share, "../../../", &text, why);
+    enum status status = share_nodes_read(helper->settings->root, share, "../../../", &text, why);
     buf_printf(&text, "helper %s\n", helper->settings->machine);
     snprintf(name, sizeof name, HELPERS_FOLDER "/%s/%zu/cluster.conf", helper->settings->machine,
              share);

@@ -4,7 +4,7 @@
 
 #include "base/status.h"
 #include "cli/cluster/cluster_root.h"
-#include "cli/cluster/share_disk.h"
+#include "cli/cluster/disks/share_disk.h"
 
 /* What was asked for. */
 struct share_return_asked {

@@ -35,7 +35,7 @@ await() { # what, condition
             echo "shares_disks: after $SECONDS s: $what ($((SECONDS - began)) s)"
             return
         fi
-        sleep 0.1
+        sleep 0.25
     done
     owners >&2
     tail -n 5 "$work"/*.out >&2
@@ -151,7 +151,7 @@ run_machine alpha 1
 await "share 0 is moved after all" share_is 0 '^beta runs$'
 await "all is at work" all_run_by alpha beta
 
-"$bin/quadrille" scope --dir "$ROOT" set scope.depth=50 || fail "scope"
+"$bin/quadrille" scope --dir "$ROOT" set scope.depth=32 || fail "scope"
 "$bin/quadrille" status --dir "$ROOT" >/dev/null || fail "status"
 "$bin/quadrille" backup --whole --dir "$ROOT" "$work/whole" 2>"$work/refused" && fail "a backup of disks that nobody sees"
 grep -q 'lie on the disks of the machines' "$work/refused" || fail "backup: $(cat "$work/refused")"

@@ -1,7 +1,7 @@
 /* The data directories of shares on the disk of one machine, DISK/SHARE.COPY: shares/FORMAT.md.
  * A copy that is not whole, or of which nobody knows it yet, has ".part" behind its name. */
-#ifndef CLI_CLUSTER_SHARE_DISK_H
-#define CLI_CLUSTER_SHARE_DISK_H
+#ifndef CLI_CLUSTER_DISKS_SHARE_DISK_H
+#define CLI_CLUSTER_DISKS_SHARE_DISK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "cli/cluster/share_disk.h"
+#include "cli/cluster/disks/share_disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/digest.h"
 #include "base/system/file.h"
-#include "cli/cluster/cluster_root.h"
+#include "cli/cluster/disks/share_nodes.h"
 #include "shares/share_files.h"
 
 enum { CONF_MAXIMUM = 2 << 20, OPEN_FOLDERS = 16, LINE_MAXIMUM = 1 << 16 };
@@ -79,7 +79,7 @@ put_settings(const char *root, size_t share, const char *directory, struct reaso
     (void)snprintf(transforms, sizeof transforms, "%s/transforms", settings);
     TRY(root_files_open(&files, directory, unique, why));
     buf_init(&nodes, CONF_MAXIMUM);
-    enum status status = cluster_root_nodes(root, share, prefix, &nodes, why);
+    enum status status = share_nodes_read(root, share, prefix, &nodes, why);
     if (status == STATUS_OK) {
         status = files.replace(files.context, "./cluster.conf", buf_slice(&nodes), why);
     }

@@ -1,4 +1,4 @@
-#include "cli/cluster/share_command.h"
+#include "cli/cluster/disks/share_command.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "cli/cluster/share_mover.h"
+#include "cli/cluster/disks/share_mover.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +13,8 @@
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "base/system/log.h"
-#include "cli/cluster/share_command.h"
-#include "cli/cluster/share_disk.h"
-#include "cli/cluster/share_guard.h"
+#include "cli/cluster/disks/share_command.h"
+#include "cli/cluster/disks/share_disk.h"
 #include "shares/share_claims.h"
 
 enum {
@@ -40,10 +39,11 @@ struct share_mover {
     struct share_place place;   /* where it is to lie */
     char from[SHARE_COPY_SIZE]; /* the copy that lies here */
     struct share_command command, removal;
-    uint64_t deadline_ms;  /* of share_clock_ms */
+    uint64_t deadline_ms;  /* of clock_monotonic_ms */
     uint64_t first_pass_s; /* wall clock when it began; UINT64_MAX: there was none */
     struct share_extent extent;
 
+    bool swept[SHARES_MOST];                 /* of what an earlier owner was making */
     char left[SHARES_MOST][SHARE_COPY_SIZE]; /* the copy here of a share that went away */
     char failure[SHARES_MOST][SHARE_TOLD_SIZE];
 };
@@ -91,13 +91,13 @@ share_mover_new_copy(struct share_mover *mover, size_t share, char copy[SHARE_CO
 /* ---- the end of an attempt ---- */
 
 static void
-remove_handover(struct share_mover *mover)
+remove_handover(struct share_mover *mover, size_t share)
 {
     struct reason why;
     char name[SHARE_PATH_SIZE];
-    share_handover_path(mover->share, "", name);
+    share_handover_path(share, "", name);
     (void)mover->files->remove(mover->files->context, name, &why);
-    share_handover_path(mover->share, SHARE_ANSWER, name);
+    share_handover_path(share, SHARE_ANSWER, name);
     (void)mover->files->remove(mover->files->context, name, &why);
 }
 
@@ -105,7 +105,7 @@ static void
 end_attempt(struct share_mover *mover)
 {
     share_command_kill(&mover->command);
-    remove_handover(mover);
+    remove_handover(mover, mover->share);
     mover->step = STEP_NONE;
     mover->share = NO_SHARE;
 }
@@ -143,6 +143,7 @@ share_mover_begin(struct share_mover *mover, const struct share_files *files,
     mover->files = files;
     mover->owner = owner;
     mover->attempts = 0;
+    memset(mover->swept, 0, sizeof mover->swept);
     (void)snprintf(path, sizeof path, "%s/.", mover->disk);
     return access(path, W_OK | X_OK) == 0
                ? STATUS_OK
@@ -194,7 +195,7 @@ begin(struct share_mover *mover, size_t share, bool runs, const struct opt_set *
     mover->failure[share][0] = '\0';
     mover->step = runs ? STEP_FIRST : STEP_ENDING;
     mover->deadline_ms =
-        share_clock_ms(NULL) + (uint64_t)opt_duration_ms(options, "cluster.copy_timeout");
+        clock_monotonic_ms() + (uint64_t)opt_duration_ms(options, "cluster.copy_timeout");
     mover->first_pass_s = runs ? clock_wall_ms() / 1000 : UINT64_MAX;
     mover->place = (struct share_place){{0}, {0}};
     memcpy(mover->place.machine, mover->target.machine, sizeof mover->place.machine);
@@ -292,7 +293,7 @@ step_on(struct share_mover *mover, bool runs, const struct opt_set *options)
     }
     enum status status = go_on(mover, runs, options, &why);
     if (status == STATUS_OK && mover->step != STEP_GOES &&
-        share_clock_ms(NULL) >= mover->deadline_ms) {
+        clock_monotonic_ms() >= mover->deadline_ms) {
         status = status_fail(&why, STATUS_TIMEOUT, "it took longer than cluster.copy_timeout");
     }
     if (status != STATUS_OK) {
@@ -308,6 +309,10 @@ share_mover_mind(struct share_mover *mover, size_t share, bool runs, const struc
     struct reason why = {""};
     if (mover->share == share) {
         return mover->step == STEP_GOES ? MOVING_GOES : step_on(mover, runs, options);
+    }
+    if (!mover->swept[share]) {
+        remove_handover(mover, share);
+        mover->swept[share] = true;
     }
     if (mover->share != NO_SHARE || options == NULL ||
         !share_owner_target(mover->owner, share, &mover->target)) {

@@ -1,14 +1,14 @@
 /* Runs the commands that `quadrille cluster run` has others do: one that copies a share to another
  * machine, and one that removes a folder. What they say comes into the log of the machine, and they
  * end with it. */
-#ifndef CLI_CLUSTER_SHARE_COMMAND_H
-#define CLI_CLUSTER_SHARE_COMMAND_H
+#ifndef CLI_CLUSTER_DISKS_SHARE_COMMAND_H
+#define CLI_CLUSTER_DISKS_SHARE_COMMAND_H
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/status.h"
-#include "cli/cluster/share_disk.h"
+#include "cli/cluster/disks/share_disk.h"
 
 struct share_command {
     pid_t pid; /* also its process group; 0: none */

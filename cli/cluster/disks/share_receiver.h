@@ -1,7 +1,7 @@
 /* What a machine does about copies of shares that others make on its disk: it says whether they are
  * whole, once they are on the disk for good, and removes those that came to nothing. */
-#ifndef CLI_CLUSTER_SHARE_RECEIVER_H
-#define CLI_CLUSTER_SHARE_RECEIVER_H
+#ifndef CLI_CLUSTER_DISKS_SHARE_RECEIVER_H
+#define CLI_CLUSTER_DISKS_SHARE_RECEIVER_H
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -2,8 +2,8 @@
  * the share runs and once more after its processes have ended; docs/CLUSTER_DISKS.md. One share at
  * a time. Until the machine that gets it has said that the copy is whole nothing has changed, and
  * the share goes on here. */
-#ifndef CLI_CLUSTER_SHARE_MOVER_H
-#define CLI_CLUSTER_SHARE_MOVER_H
+#ifndef CLI_CLUSTER_DISKS_SHARE_MOVER_H
+#define CLI_CLUSTER_DISKS_SHARE_MOVER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "cli/cluster/share_receiver.h"
+#include "cli/cluster/disks/share_receiver.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,9 +12,8 @@
 
 #include "base/memory.h"
 #include "base/system/log.h"
-#include "cli/cluster/cluster_root.h"
-#include "cli/cluster/share_command.h"
-#include "cli/cluster/share_disk.h"
+#include "cli/cluster/disks/share_command.h"
+#include "cli/cluster/disks/share_disk.h"
 #include "shares/share_claims.h"
 
 enum { TIDY_STEPS = 20, OF_SESSION = 160 };
