@@ -87,7 +87,7 @@ wait $bomb
 start_web "$work/hosts"
 seeds_of "$work/hosts" >"$work/seeds"
 cat >"$dir/quadrille.conf" <<C
-transform.cpu = 1
+transform.cpu = 2
 transform.memory = 256M
 transform.input = 16M
 # A page of so much takes a part only of the processor time that a document may.
