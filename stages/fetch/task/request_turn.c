@@ -49,15 +49,14 @@ take_turn(void *context)
         return;
     }
     const uint64_t wait_ms = host_delays_wait_ms(fetch->host_delays, host, now_ms);
-    const uint64_t at_limit = fetch_http_at_limit(fetch->http, task->request.url);
     const bool long_wait = wait_ms > PATIENCE_MS || (wait_ms > 0 && task_pace(task)->troubles > 0);
     if (long_wait && task->lined_up && !task->report.asked) {
         task_leave_line(task, wait_ms);
     } else if (wait_ms > 0) {
         stage_timer(task->job->run, wait_ms, take_turn, task);
         return;
-    } else if (at_limit != 0) {
-        task_turn_back(task, at_limit);
+    } else if (fetch_http_at_limit(fetch->http, task->request.address)) {
+        task_turn_back(task, task->request.address);
     } else if (rules_came(task)) {
         const struct fetch_result needless = {.end = FETCH_NEEDLESS, .problem = ""};
         task->request.done(task->request.context, &needless);
@@ -74,6 +73,9 @@ task_ask(struct task *task, const struct fetch_request *request)
 {
     task->request = *request;
     task->asked_host = digest_local(url_origin(request->url));
+    if (task->asked_host == digest_local(task->origin)) {
+        task->request.address = task_pace(task)->address;
+    }
     take_turn(task);
 }
 
