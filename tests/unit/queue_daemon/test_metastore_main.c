@@ -5,6 +5,9 @@
 
 static enum status loop_ends;
 static uint64_t cache_bytes = 128 << 20, checkpoint_bytes = 128 << 20, reserve = 128 << 20;
+static uint64_t kept_size = 1 << 30;
+static int kept_level = 1;
+static const char *contact = "";
 
 enum status __wrap_meta_daemon_run(const struct meta_daemon_options *options, struct reason *why);
 
@@ -22,7 +25,10 @@ __wrap_meta_daemon_run(const struct meta_daemon_options *options, struct reason 
     assert_true(options->store.sync);
     assert_string_equal(options->keep.node, "local");
     assert_string_equal(options->keep.process, "helpers");
-    assert_true(options->keep.size > 0);
+    assert_int_equal(options->keep.size, kept_size);
+    assert_int_equal(options->keep.level, kept_level);
+    assert_string_equal(options->keep.prefix, "quadrille");
+    assert_string_equal(options->keep.operator_contact, contact);
     tell_ready(options->ready_descriptor);
     assert_phase("metastore", PROCESS_READY, "");
     return loop_ends == STATUS_OK ? STATUS_OK : status_fail(why, loop_ends, "the loop ended");
@@ -46,11 +52,16 @@ settings_reach_the_store(void **state)
                                (const char *const[]){"--dir", "DIR", "--set", "metastore.cache=64M",
                                                      "--set", "metastore.disk_reserve=7M", NULL}),
                      EXIT_DONE);
+    kept_size = 5 << 20;
+    kept_level = 3;
+    contact = "who@a.example";
     cache_bytes = 1 << 30;
     checkpoint_bytes = reserve = 128 << 20;
     assert_int_equal(
         call_main("quadrille-metastore",
-                  (const char *const[]){"--dir", "DIR", "--set", "metastore.cache=1G", NULL}),
+                  (const char *const[]){"--dir", "DIR", "--set", "metastore.cache=1G", "--set",
+                                        "warc.size=5M", "--set", "warc.level=3", "--set",
+                                        "fetch.from=who@a.example", NULL}),
         EXIT_DONE);
 }
 
