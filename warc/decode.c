@@ -100,7 +100,7 @@ inflate_stream(z_stream *stream, const struct sink *sink, bool members, const ch
     int code = Z_OK;
     for (;;) {
         size_t room;
-        char beyond;
+        char beyond = 0;
         char *at = sink_room(sink, &room);
         stream->next_out = (Bytef *)(at != NULL ? at : &beyond);
         stream->avail_out = at != NULL ? (uInt)room : 1;

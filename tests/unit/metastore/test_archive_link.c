@@ -447,6 +447,53 @@ without_room_nothing_is_kept(void **state)
     }
 }
 
+/* After a failure nobody knows what of the files is on the disk: all is kept anew. */
+static void
+after_a_failure_all_is_kept_anew(void **state)
+{
+    enum { N = 3 };
+    (void)state;
+    char folder[SCRATCH_SIZE + 16];
+    struct rlimit before;
+    struct buf payloads[N];
+    struct slice slices[N];
+    struct archive_kept first[N], kept[N];
+    const struct warc_writer_options options = {
+        .prefix = "test", .node = "f", .process = "helpers", .size = 1, .level = 1};
+    snprintf(folder, sizeof folder, "%s/kept", fixture.folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    struct archive_keep *keep = archive_keep_new(folder, &options);
+    for (size_t i = 0; i < N; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "urn:uuid:%zu", i);
+        buf_init(&payloads[i], 4096);
+        codec_put_slice(&payloads[i], slice_string(id));
+        codec_put_slice(&payloads[i], SLICE("\x1f\x8b member"));
+        slices[i] = buf_slice(&payloads[i]);
+    }
+    for (size_t i = 0; i + 1 < N; i++) { /* a file for each */
+        archive_keep_all(keep, &slices[i], 1, &first[i]);
+        assert_int_equal(first[i].status, STATUS_OK);
+        archive_keep_all(keep, &slices[i], 1, kept);
+        assert_string_equal(kept[0].location.file, first[i].location.file);
+    }
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const struct rlimit none = {.rlim_cur = 3, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0); /* nobody can open a file */
+    archive_keep_all(keep, &slices[N - 1], 1, kept);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(kept[0].status, STATUS_SYSTEM);
+    for (size_t i = 0; i + 1 < N; i++) {
+        archive_keep_all(keep, &slices[i], 1, kept);
+        assert_int_equal(kept[0].status, STATUS_OK);
+        assert_string_not_equal(kept[0].location.file, first[i].location.file);
+    }
+    archive_keep_free(keep);
+    for (size_t i = 0; i < N; i++) {
+        buf_release(&payloads[i]);
+    }
+}
+
 static void
 strangers_get_nothing(void **state)
 {
@@ -572,6 +619,7 @@ main(void)
         cmocka_unit_test(records_are_kept),
         cmocka_unit_test(what_is_no_record_is_not_kept),
         cmocka_unit_test(without_room_nothing_is_kept),
+        cmocka_unit_test(after_a_failure_all_is_kept_anew),
         cmocka_unit_test(strangers_get_nothing),
         cmocka_unit_test(reads_of_a_node_that_is_away_end),
     };

@@ -231,6 +231,35 @@ test_hostile_values(void **state)
     buf_release(&quads);
 }
 
+static enum status
+refuse_second(void *context, const struct quad *quad, struct reason *why)
+{
+    unsigned *calls = context;
+    (void)quad;
+    return ++*calls == 2 ? status_fail(why, STATUS_FULL, "no more") : STATUS_OK;
+}
+
+/* What takes the quads may refuse one: then it gets no other. */
+static void
+test_a_refusal_ends_it(void **state)
+{
+    unsigned calls = 0;
+    struct reason why;
+    const struct quad_sink sink = {.quad = refuse_second, .context = &calls};
+    (void)state;
+    number(META_HTTP_STATUS, 200);
+    number(META_FETCHED, 1700000000000);
+    text(META_REASON, "so");
+    assert_int_equal(meta_merge(slice_of(NULL, 0), meta_update_fields(&update), &record),
+                     META_MERGED);
+    const struct term graph = term_iri(SLICE("urn:graph"));
+    assert_int_equal(
+        meta_quads(SLICE("uhttp://a.example/"), buf_slice(&record), &graph, &sink, &why),
+        STATUS_FULL);
+    assert_int_equal(calls, 2);
+    assert_string_equal(why.text, "no more");
+}
+
 static void
 test_keys_that_are_no_iri(void **state)
 {
@@ -246,8 +275,9 @@ test_keys_that_are_no_iri(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_empty_record),   TEST(test_document),
-                                       TEST(test_host),           TEST(test_many_headers),
-                                       TEST(test_hostile_values), TEST(test_keys_that_are_no_iri)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_empty_record),     TEST(test_document),       TEST(test_host),
+        TEST(test_many_headers),     TEST(test_hostile_values), TEST(test_keys_that_are_no_iri),
+        TEST(test_a_refusal_ends_it)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

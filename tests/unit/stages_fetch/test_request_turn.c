@@ -579,6 +579,10 @@ the_line_behind_a_slow_request_is_cleared(void **state)
     buf_reset(&trace);
     pass(DELAY_MS);
     assert_trace("ask 2 " HOST "/2\n");
+    finish(2, FETCH_ANSWERED);
+    buf_reset(&trace);
+    pass(2 * DELAY_MS); /* those that were released are in the line no more */
+    assert_trace("");
 }
 
 static void

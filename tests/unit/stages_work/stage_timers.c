@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -96,12 +98,58 @@ timers_for_now_wait_for_the_next_round(void **state)
     events_close(&events);
 }
 
+struct end {
+    int ends[2];
+    unsigned calls;
+};
+
+static void
+reads(void *context, uint32_t epoll_events)
+{
+    struct end *end = context;
+    char byte;
+    assert_true((epoll_events & EPOLLIN) != 0);
+    assert_int_equal(read(end->ends[0], &byte, 1), 1);
+    end->calls++;
+}
+
+/* Each that is ready is called once in a round, the first and the last, and no other. */
+static void
+who_is_ready_is_called(void **state)
+{
+    enum { ENDS = 3 };
+    struct end all[ENDS] = {0};
+    struct reason why;
+    (void)state;
+    assert_int_equal(events_open(&events, &why), STATUS_OK);
+    for (size_t i = 0; i < ENDS; i++) {
+        assert_int_equal(pipe(all[i].ends), 0);
+        events_watch(&events, all[i].ends[0], EPOLLIN, reads, &all[i]);
+    }
+    for (unsigned which = 0; which < 1 << ENDS; which++) {
+        for (size_t i = 0; i < ENDS; i++) {
+            all[i].calls = 0;
+            assert_int_equal(write(all[i].ends[1], "x", which >> i & 1), which >> i & 1);
+        }
+        events_round(&events, 0);
+        for (size_t i = 0; i < ENDS; i++) {
+            assert_int_equal(all[i].calls, which >> i & 1);
+        }
+    }
+    events_close(&events);
+    for (size_t i = 0; i < ENDS; i++) {
+        close(all[i].ends[0]);
+        close(all[i].ends[1]);
+    }
+}
+
 int
 stage_timers_run(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(timers_come_when_they_are_due),
         cmocka_unit_test(timers_for_now_wait_for_the_next_round),
+        cmocka_unit_test(who_is_ready_is_called),
     };
     return cmocka_run_group_tests_name("timers", tests, NULL, NULL);
 }

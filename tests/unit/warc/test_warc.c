@@ -665,7 +665,15 @@ open_files_follow_the_folder(void **state)
     assert_true(warc_reader_rest(reader));
     assert_false(warc_reader_rest(reader));
     assert_int_equal(open_descriptors(), before);
+    for (size_t i = 0; i < 3; i++) {
+        struct warc_writer *writer = open_writer(1 << 20);
+        at[i] = write_one(writer, header, SLICE("three"));
+        warc_writer_close(writer, NULL);
+        assert_int_equal(read_again(reader, &at[i], &memory, &record), STATUS_OK);
+    }
+    assert_int_equal(open_descriptors(), before + 3);
     warc_reader_close(reader);
+    assert_int_equal(open_descriptors(), before);
     buf_release(&memory);
 }
 
