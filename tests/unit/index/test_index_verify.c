@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/system/log.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 #include "tests/unit/brief.h"
 
 enum { DOCUMENTS = 80, CACHE = 8 << 20, VERIFICATIONS = 12, PATH_SIZE = 256 };

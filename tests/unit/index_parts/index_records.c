@@ -133,7 +133,7 @@ static enum status
 read_state(struct reason *why)
 {
     static struct literals literals;
-    return literals_state_get(&literals, why);
+    return literals_state_get(literals.tree, &literals.state, why);
 }
 
 static void

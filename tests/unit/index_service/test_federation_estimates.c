@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/codec.h"
-#include "index/client/federation/federation_private.h"
+#include "index/client/federation/federation_state.h"
 #include "index/protocol/service_protocol.h"
 
 enum { PARTITIONS_ASKED = 3, POSTED_MOST = 8, SILENCE_MS = 777 };
@@ -349,8 +349,8 @@ test_memory_of_terms(void **state)
         }
         assert_int_equal(status, STATUS_LIMIT);
         assert_true(*count > 1000); /* a MiB has room for some */
-        assert_true(term_set_bytes(&federation->terms) + federation->ids_memory <
-                    2 * federation->memory);
+        assert_true(term_set_bytes(&federation->terms.set) + federation->terms.ids_memory <
+                    2 * federation->terms.most);
     }
     assert_true(learned < terms);
 }

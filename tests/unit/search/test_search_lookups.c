@@ -12,7 +12,11 @@
 #include <math.h>
 
 #include "base/memory.h"
-#include "search/find_private.h"
+#include "search/facets.h"
+#include "search/filters.h"
+#include "search/find.h"
+#include "search/group.h"
+#include "search/select.h"
 #include "tests/unit/search/made_index.h"
 
 #define LABEL "<http://www.w3.org/2000/01/rdf-schema#label>"
