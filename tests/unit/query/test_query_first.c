@@ -132,8 +132,8 @@ ranges_are_counted_once(void **state)
     static const char *const ranges[] = {
         ":number ?t FILTER(?t > 40 && ?t < 4000)",
         ":number ?t FILTER(?t <= 7.5)",
-        ":moment ?t FILTER(?t >= '2003-05-01T00:00:00Z'^^xsd:dateTime && "
-        "?t < '2015-02-03T00:30:00Z'^^xsd:dateTime)",
+        (":moment ?t FILTER(?t >= '2003-05-01T00:00:00Z'^^xsd:dateTime && "
+         "?t < '2015-02-03T00:30:00Z'^^xsd:dateTime)"),
     };
     (void)state;
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {

@@ -91,8 +91,8 @@ static const struct {
 static const char *const asked[] = {
     "SELECT ?y (COUNT(*) AS ?n) { ?s :at ?d BIND(YEAR(?d) AS ?y) } GROUP BY ?y ORDER BY ?y",
     "SELECT (SUM(MONTH(?d) * 10000 + DAY(?d)) AS ?n) { ?s :at ?d }",
-    "SELECT (SUM(HOURS(?d) * 10000 + MINUTES(?d) * 100 + SECONDS(?d)) AS ?n) { ?s :at ?d "
-    "FILTER(HOURS(?d) < 24) }",
+    ("SELECT (SUM(HOURS(?d) * 10000 + MINUTES(?d) * 100 + SECONDS(?d)) AS ?n) { ?s :at ?d "
+     "FILTER(HOURS(?d) < 24) }"),
     "SELECT (COUNT(*) AS ?n) { ?s :at ?d FILTER(TIMEZONE(?d) = \"PT0S\"^^xsd:dayTimeDuration) }",
     "SELECT (COUNT(*) AS ?n) { ?s :at ?d FILTER(?d >= \"2020-01-02T03:04:05\"^^xsd:dateTime) }",
     "SELECT (COUNT(*) AS ?n) { ?s :at ?d FILTER(?d = \"2019-12-31T23:59:58.5Z\"^^xsd:dateTime) }",

@@ -465,8 +465,9 @@ static const char *const stopped[] = {
     "SELECT * { ?s :label ?l } ORDER BY DESC(?l) ?s",
     "SELECT * { VALUES ?x { 1 2 3 4 5 } ?s :label ?l }",
     "SELECT ?p (COUNT(*) AS ?n) { VALUES ?s { :s1 :s2 :s3 :hub } ?s ?p ?o } GROUP BY ?p",
-    "SELECT ?k (COUNT(*) AS ?n) { VALUES ?s { :s0 :s3 :s6 } ?s :knows ?k . ?t :knows ?k } GROUP BY "
-    "?k",
+    ("SELECT ?k (COUNT(*) AS ?n) { VALUES ?s { :s0 :s3 :s6 } ?s :knows ?k . ?t :knows ?k } GROUP "
+     "BY "
+     "?k"),
 };
 
 /* Rows that were read between two looks at the flag. */
