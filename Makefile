@@ -42,7 +42,6 @@ $(info Libraries are missing; deploy/install-deps installs them. pkg-config --pr
 endif
 package_cflags := $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(PACKAGES) 2>/dev/null))
 package_libs   := $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -ldb-5.3 -lstemmer -lpthread -lm
-sanitize_level  = $(if $(SANITIZE),$(if $(filter base/% store/% index/% queue/%,$<),-O1,-O0))
 # An empty slice is {NULL, 0}; clang minds adding its 0 to its NULL.
 sanitize       := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer \
 	-fno-sanitize-recover=all -fno-stack-protector $(if $(findstring clang,$(CC)),-fno-sanitize=pointer-overflow))
@@ -68,21 +67,22 @@ manuals   := $(BUILD)/man/quadrille.1 $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1
 objects   := $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($(p)_OBJECTS)) \
 	$(UNIT_TESTS:%=%.o) $(foreach p,$(hooked),$($(p)_HOOK)) $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) $(CONFORMANCE:%=tests/conformance/%.o) \
 	$(BENCHES:%=bench/%.o)
-# What is in no unit test and no fuzzer.
-unsanitized := $(filter-out $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(UNIT_TESTS:%=%.o) \
-	$(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) bench/%,$(objects))
+# What is in unit tests and fuzzers, and what is not.
+sanitized := $(sort $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(UNIT_TESTS:%=%.o) \
+	$(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))))
+unsanitized := $(sort $(filter-out $(sanitized) bench/%,$(objects)))
 archives_of_group = -Wl,--start-group $(filter $(support),$^) $(archives) -Wl,--end-group
 sources   = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
 .PHONY: FORCE all help run check check-cluster check-packages deb bench conformance coverage install asan ubsan fuzz fuzz-build clean format lint sample \
-	tests units warnings fuzzers suites benches man print-tests print-fuzzers print-suites
+	tests units together warnings fuzzers suites benches man print-tests print-fuzzers print-suites
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(archives) $(programs)
 tests: $(tests)
 units: $(units)
-warnings: $(sort $(unsanitized:%.o=$(BUILD)/syntax/%))
+warnings: $(unsanitized:%.o=$(BUILD)/syntax/%)
 fuzzers: $(fuzzers)
 suites: $(suites)
 benches: $(benches)
@@ -119,17 +119,28 @@ $(BUILD)/flags: FORCE
 	@echo '$(flags)' | cmp -s - $@ || echo '$(flags)' >$@
 FORCE:
 
-# DRAFT=1 leaves out what is missing or does not compile. Tests run once for each time that they are
-# compiled, so their own code is not optimized; nor is, under sanitizers, what does not run for long.
+# Tests run once for each time that they are compiled, so their own code is not optimized; nor is, under sanitizers,
+# what does not run for long.
+flags_of = $(if $(filter tests/unit/% tests/fuzz/% tests/conformance/%,$(1)),-O0,$(if $(SANITIZE),$(if \
+	$(filter base/% store/% index/% queue/%,$(1)),-O1,-O0))) $(if $(filter tests/fuzz/%,$(1)),-Wno-missing-prototypes)
+
+# DRAFT=1 leaves out what is missing or does not compile.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,compile $<)
-	$(if $(DRAFT),-)$(quiet)$(flags) $(if $(filter tests/unit/% tests/fuzz/% tests/conformance/%,$<),-O0,$(sanitize_level)) $(if $(filter tests/fuzz/%,$<),-Wno-missing-prototypes) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
+	$(if $(DRAFT),-)$(quiet)$(flags) $(call flags_of,$<) -MMD -MP -MF $(@:.o=.d) -MT $@ -c $< -o $@.$$$$ && mv $@.$$$$ $@
 
 # Compiled for its warnings alone.
 $(BUILD)/syntax/%: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(quiet)$(CC) $(compile) $(CFLAGS) -fsyntax-only -MMD -MP -MF $@.d -MT $@ $< && touch $@
+
+# Most of the sanitized build, with few processes; make compiles what is left.
+tab := $(subst x,,x	x)
+together: $(BUILD)/flags
+	$(file >$(BUILD)/together.list,$(foreach o,$(sanitized),$(BUILD)/obj/$(o)$(tab)$(o:.o=.c)$(tab)$(sanitize) $(call flags_of,$(o:.o=.c))$(newline)))
+	$(file >>$(BUILD)/together.list,$(foreach o,$(unsanitized),$(BUILD)/syntax/$(o:.o=)$(tab)$(o:.o=.c)$(tab)-fsyntax-only$(newline)))
+	@tests/compile_together $(BUILD) $(BUILD)/together.list $(CC) $(compile) $(CFLAGS)
 
 define archive
 $(BUILD)/lib/$(1).a: $(patsubst %,$(BUILD)/obj/%,$(if $(DRAFT),$(patsubst %.c,%.o,$(wildcard $($(1)_OBJECTS:.o=.c))),$($(1)_OBJECTS)))
@@ -223,7 +234,6 @@ check-cluster:
 
 bench:
 	@deploy/install-deps
-	$(make_now) all benches $(BUILD)/tests/rdfcat
 	@bench/run $(SECTIONS)
 
 conformance:
@@ -248,9 +258,10 @@ ubsan:
 	$(MAKE) BUILD=build/ubsan SANITIZE=undefined CFLAGS='-g' all tests
 
 # The unit tests and the fuzzers by clang under its sanitizers; clang warns of the other sources, too.
+fuzz-build: fuzz = BUILD=build/sanitize CC=clang SANITIZE=fuzzer-no-link,address,undefined CFLAGS=-gline-tables-only
 fuzz-build:
-	@$(MAKE) --no-print-directory BUILD=build/sanitize CC=clang \
-		SANITIZE=fuzzer-no-link,address,undefined CFLAGS='-gline-tables-only' units fuzzers warnings
+	@$(MAKE) --no-print-directory $(fuzz) together
+	@$(MAKE) --no-print-directory $(fuzz) units fuzzers warnings
 
 # Each fuzzer for SECONDS; what they find is kept in build/fuzz/.
 fuzz: fuzz-build

@@ -24,8 +24,8 @@ void digest_base32(const uint8_t *digest, int size, char *text);
 void fingerprint_of(struct slice uri, uint8_t fingerprint[FINGERPRINT_SIZE]);
 /* The first 64 bits of it. */
 uint64_t fingerprint64(struct slice uri);
-/* For tables in memory: SipHash-2-4 with a key of this process, so nobody can choose names that
- * fall together; a seventh of a fingerprint's time. Never 0. */
+/* Returns a hash for tables in memory: SipHash-2-4 with a key of this process, so nobody can choose
+ * names that fall together; a seventh of a fingerprint's time. Never 0. */
 uint64_t digest_local(struct slice bytes);
 /* 0 .. PARTITIONS-1. */
 uint16_t partition_of(struct slice uri);

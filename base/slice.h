@@ -18,7 +18,7 @@ struct slice {
     {                                  \
         (literal), sizeof(literal) - 1 \
     }
-/* For printf: "%.*s" with SLICE_PRINT(slice). */
+/* Gives the two arguments that printf's "%.*s" needs to print a slice. */
 #define SLICE_PRINT(slice) (int)(slice).length, (slice).at ? (slice).at : ""
 
 static inline struct slice
@@ -57,7 +57,7 @@ int slice_compare(struct slice a, struct slice b);
 bool slice_equal_nocase(struct slice a, struct slice b); /* ASCII only */
 bool slice_starts_nocase(struct slice a, struct slice prefix);
 struct slice slice_trim(struct slice a); /* ASCII white space off both ends */
-/* Takes the first word off a list parted by ASCII whitespace; empty at its end. */
+/* Takes the first word off a list separated by ASCII whitespace; empty at its end. */
 struct slice slice_next_word(struct slice *list);
 /* The decimal number at its front, as strtoull(3) reads it; 0 for none, or past SLICE_NUMBER_MOST
  * characters. */

@@ -26,6 +26,7 @@
 #include "base/system/log.h"
 #include "queue/broker/broker.h"
 #include "queue/client/message.h"
+#include "queue/politeness/host_report.h"
 #include "queue/storage/frontier_engine.h"
 
 enum {
@@ -198,6 +199,10 @@ reserve_and_end(struct bench *bench)
     (void)codec_get_varint(&reader); /* lease_ms */
     (void)codec_get_varint(&reader); /* the scope in force */
     const uint32_t n = codec_get_u32(&reader);
+    const struct host_report rests = {.rest_ms = REST_MS};
+    struct buf report;
+    buf_init(&report, 64);
+    host_report_encode(&report, &rests);
     struct buf *completions = &bench->payloads[1];
     buf_reset(completions);
     codec_put_varint(completions, n);
@@ -206,10 +211,12 @@ reserve_and_end(struct bench *bench)
         if (!job_key_decode(&reader, &job.key) || !job_decode(&reader, &job)) {
             fail("a job was not understood", NULL);
         }
+        (void)codec_get_slice(&reader); /* the pace of its host */
         check_rest(bench, job.key.lane);
-        const struct completion completion = {.key = job.key, .lane_delay_ms = REST_MS};
+        const struct completion completion = {.key = job.key, .report = buf_slice(&report)};
         message_put_completion(completions, &completion, job.attempt);
     }
+    buf_release(&report);
     simulated_ms += 1000 * RESERVED_AT_A_TIME / JOBS_PER_SECOND;
     submit(bench, QUEUE_COMPLETE, buf_slice(completions), false);
     return n;

@@ -22,6 +22,7 @@
 #include "bench/scratch.h"
 #include "queue/client/queue_client.h"
 #include "queue/daemon/queue_daemon.h"
+#include "queue/politeness/host_report.h"
 #include "queue/storage/frontier_engine.h"
 
 struct settings {
@@ -172,6 +173,7 @@ got(void *context, enum status status, const struct job *jobs, size_t n, const s
     }
     struct completion *completions = memory_zero(n, sizeof *completions);
     struct job *outputs = memory_zero(n, sizeof *outputs);
+    struct buf *reports = memory_zero(n, sizeof *reports);
     for (size_t i = 0; i < n; i++) {
         outputs[i] = (struct job){.key.stage = (uint8_t)(jobs[i].key.stage + 1),
                                   .uri = jobs[i].uri,
@@ -179,14 +181,21 @@ got(void *context, enum status status, const struct job *jobs, size_t n, const s
                                   .priority = 128,
                                   .generation = jobs[i].generation,
                                   .data = slice_of(data, sizeof data)};
+        const struct host_report told = {.address = jobs[i].key.lane | 1};
+        buf_init(&reports[i], 64);
+        host_report_encode(&reports[i], &told);
         completions[i] = (struct completion){.key = jobs[i].key,
                                              .outputs = &outputs[i],
                                              .output_count = 1,
-                                             .group = jobs[i].key.lane | 1};
+                                             .report = buf_slice(&reports[i])};
     }
     run->under_way++;
     run->ended += n;
     queue_complete(run->client, completions, n, ended, run);
+    for (size_t i = 0; i < n; i++) {
+        buf_release(&reports[i]);
+    }
+    free(reports);
     free(completions);
     free(outputs);
 }

@@ -20,7 +20,8 @@
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "index/terms/term_set.h"
-#include "index/words/literals_private.h"
+#include "index/words/literal_words.h"
+#include "index/words/literals_index.h"
 #include "rdf/nquads/nquads.h"
 
 enum { PATH_SIZE = 4096, FTS_TRANSACTION = 40000, TOP = 10 };

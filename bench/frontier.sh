@@ -10,6 +10,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 out=$here/build/bench
 [[ $# -gt 0 ]] || set -- 300000 1000000 3000000
+"$here/bench/build"
 work=$(mktemp -d "$out/work.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 "$out/bench_frontier" "$work" "$@" >"$out/frontier.tsv"

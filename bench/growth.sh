@@ -16,6 +16,7 @@ out=$here/build/bench
 cache=${QUADRILLE_BENCH_CACHE:-1024}
 import=${QUADRILLE_BENCH_IMPORT:-1024}
 [[ $# -gt 0 ]] || set -- 300000 1000000 3000000
+"$here/bench/build"
 work=$(mktemp -d "$out/work.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 value() { # name: of the last line of standard input that has it

@@ -9,6 +9,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 out=$here/build/bench
 quads=${1:-1000000} seconds=${2:-20}
+"$here/bench/build"
 file=$("$here/bench/data.sh" "$quads") || exit 0
 work=$(mktemp -d "$out/work.XXXXXX")
 trap 'rm -rf "$work"' EXIT

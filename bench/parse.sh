@@ -12,6 +12,7 @@ programs=$(dirname "$0")/../build/bench
 data=${QUADRILLE_SHARED:-../shared}/bench/real1m.nq.xz
 statements=${1:-200000}
 modules=${QUADRILLE_NODE_MODULES:-${XDG_CACHE_HOME:-$HOME/.cache}/quadrille-node/node_modules}
+"$(dirname "$0")/build" || exit
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

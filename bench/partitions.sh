@@ -11,6 +11,7 @@ here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$here/build/bin out=$here/build/bench
 . "$here/bench/servers.sh"
 quads=${1:-1000000} partitions=${2:-3}
+"$here/bench/build"
 file=$quads
 [[ -f $file ]] || file=$("$here/bench/data.sh" "$quads") || exit 0
 mkdir -p "$out"

@@ -20,6 +20,7 @@ while [[ $# -gt 0 ]]; do
 done
 . "$here/bench/servers.sh"
 need_miniweb
+"$here/bench/build"
 mkdir -p "$out"
 work=$(mktemp -d "$out/work.XXXXXX")
 cleanup() {

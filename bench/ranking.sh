@@ -18,6 +18,7 @@ while [[ $# -gt 1 ]]; do
 done
 . "$here/bench/servers.sh"
 need_miniweb
+"$here/bench/build"
 mkdir -p "$here/build/bench"
 work=$(mktemp -d "$here/build/bench/work.XXXXXX")
 cleanup() {

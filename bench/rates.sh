@@ -20,6 +20,7 @@ while [[ $# -gt 1 ]]; do
     shift 2
 done
 mkdir -p "$out"
+"$here/bench/build"
 file=$("$here/bench/data.sh" "$count") || exit $(($? == 77 ? 0 : 111))
 work=$(mktemp -d "$out/work.XXXXXX")
 trap 'end_servers "$work"' EXIT

@@ -28,6 +28,7 @@ memory=${QUADRILLE_BENCH_MEMORY:-512}
 beside=" ${QUADRILLE_BENCH_BESIDE:-$1 10000000} "
 files=" ${QUADRILLE_BENCH_FILES:-1000000} "
 read -ra large <<<"${QUADRILLE_BENCH_METHODS:-subject}"
+"$here/bench/build"
 work=$(mktemp -d "${QUADRILLE_BENCH_DATA:-$here/build/bench}/slice.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export TMPDIR=$work LC_ALL=C

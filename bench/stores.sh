@@ -30,6 +30,7 @@ while [[ $# -gt 0 ]]; do
     esac
     shift 2
 done
+"$here/bench/build"
 mkdir -p "$out"
 work=$(mktemp -d "$out/work.XXXXXX")
 trap 'end_servers "$work"' EXIT

@@ -50,6 +50,7 @@ while [[ $# -gt 1 ]]; do
     shift 2
 done
 [[ $# -eq 0 ]] || { echo "$usage" >&2; exit 100; }
+"$here/bench/build"
 mkdir -p "$out"
 work=$(mktemp -d "$place/work.XXXXXX")
 server_pid='' json=''

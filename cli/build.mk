@@ -1,5 +1,6 @@
 cli_OBJECTS := $(addprefix cli/,process_options.o)
 cli_OBJECTS += $(addprefix cli/cluster/,share_guard.o)
+cli_OBJECTS += $(addprefix cli/cluster/disks/,share_command.o share_disk.o share_nodes.o)
 cli_OBJECTS += $(addprefix cli/import/,import_nodes.o node_names.o node_naming.o)
 cli_OBJECTS += $(addprefix cli/inspection/,graph_drawing.o)
 cli_OBJECTS += $(addprefix cli/report/,html_frame.o report_advice.o report_html.o report_page.o report_print.o report_totals.o sitemap_plot.o \
@@ -19,7 +20,9 @@ quadrille_OBJECTS += $(addprefix cli/commands/,add.o changes.o cluster_command.o
 	meta.o prefixes_command.o query_command.o queue_command.o replay.o report.o retain.o scope_command.o \
 	selftest.o serve.o slice_command.o status_command.o transform_file.o transforms_command.o up.o update_command.o validate.o)
 quadrille_OBJECTS += $(addprefix cli/backup/,directory_backup.o directory_restore.o)
-quadrille_OBJECTS += $(addprefix cli/cluster/,cluster_root.o cluster_show.o helper_run.o machine_run.o machine_signals.o root_settings.o share_forget.o share_lag.o)
+quadrille_OBJECTS += $(addprefix cli/cluster/,cluster_root.o cluster_show.o helper_run.o machine_run.o machine_signals.o root_settings.o \
+	share_end.o share_forget.o share_lag.o share_return.o)
+quadrille_OBJECTS += $(addprefix cli/cluster/disks/,share_mover.o share_receiver.o)
 quadrille_OBJECTS += $(addprefix cli/datasets/,dataset_execute.o dataset_prove.o host_survey.o slice_spaces.o \
 	slice_steps.o slice_store.o survey_print.o)
 quadrille_OBJECTS += $(addprefix cli/inspection/,inspection.o inspection_print.o)
@@ -28,4 +31,4 @@ quadrille_OBJECTS += $(addprefix cli/report/,explain_print.o explain_uri.o repor
 quadrille_OBJECTS += $(addprefix cli/shared/,before_fetching.o dump_reader.o scope_of_seeds.o term_pattern.o \
 	web_client.o)
 quadrille_OBJECTS += $(addprefix cli/supervisor/,scope_keeper.o)
-UNIT_TESTS += tests/unit/cli/test_import_nodes tests/unit/cli/test_inspection tests/unit/cli/test_report tests/unit/cli/test_share_guard tests/unit/cli/test_sitemap_study tests/unit/cli/test_term_rules
+UNIT_TESTS += tests/unit/cli/test_import_nodes tests/unit/cli/test_inspection tests/unit/cli/test_report tests/unit/cli/test_share_disk tests/unit/cli/test_share_guard tests/unit/cli/test_sitemap_study tests/unit/cli/test_term_rules

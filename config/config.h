@@ -50,5 +50,9 @@ void config_endpoint(const char *directory, const char *service, struct buf *out
 
 /* Path of something inside the directory, appended: "DIR/name". */
 void config_path(const char *directory, const char *name, struct buf *out);
+/* Appends the path of the folder in which the scope of a directory lies: DIR/settings where that is
+ * a link, to the settings of a share whose data lie on the disk of one machine, which all machines
+ * of the cluster read and write (docs/CLUSTER_DISKS.md); else DIR. */
+void config_scope_folder(const char *directory, struct buf *out);
 
 #endif

@@ -13,8 +13,8 @@ enum status settings_text(const struct flag_list *assignments, struct buf *text,
                           struct reason *why);
 
 enum { SETTINGS_ARGUMENT_SIZE = 40 };
-/* In a child before it executes the program: what to give it as --set. The file is the program's
- * from there on; config_load keeps it from what that program runs in turn. */
+/* Makes, in a child before it executes the program, what that is given as --set. The file is the
+ * program's from there on; config_load keeps it from what that program runs in turn. */
 enum status settings_pass(const struct flag_list *assignments,
                           char argument[SETTINGS_ARGUMENT_SIZE], struct reason *why);
 

@@ -17,6 +17,19 @@ config_path(const char *directory, const char *name, struct buf *out)
     (void)buf_printf(out, "%s/%s", directory, name);
 }
 
+void
+config_scope_folder(const char *directory, struct buf *out)
+{
+    struct stat info;
+    struct buf link;
+    buf_init(&link, PATH_BYTES);
+    config_path(directory, "settings", &link);
+    const bool elsewhere =
+        link.data != NULL && lstat(link.data, &info) == 0 && S_ISLNK(info.st_mode);
+    (void)buf_append_string(out, elsewhere ? link.data : directory);
+    buf_release(&link);
+}
+
 /* A descriptor of the folder that stays open; -1 when there is none. One per folder. */
 static int
 folder_descriptor(const char *path)

@@ -20,7 +20,7 @@ int run_lock_open(const char *directory, const char *name);
 int run_lock_open_users(const char *directory, const char *part);
 /* operation: LOCK_EX, LOCK_SH. Waits, also when signals come in. False when it fails. */
 bool run_lock_wait(int lock, int operation);
-/* At once; false when somebody has it. */
+/* Takes the lock at once; false when somebody has it. */
 bool run_lock_try(int lock, int operation);
 
 /* Writes what the file says of its owner: his process id, or a word that he leaves behind. */

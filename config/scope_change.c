@@ -263,7 +263,8 @@ scope_told_read(const char *directory, struct buf *text, struct reason *why)
 {
     struct buf path;
     buf_init(&path, PATH_BYTES);
-    config_path(directory, TOLD, &path);
+    config_scope_folder(directory, &path);
+    (void)buf_printf(&path, "/%s", TOLD);
     const enum status status = file_read(path.data, text, why);
     buf_release(&path);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;

@@ -25,12 +25,19 @@ fingerprint_of_text(struct slice text)
     return text.length == 0 ? 0 : fingerprint64(text);
 }
 
+static void
+scope_path(const char *directory, const char *name, struct buf *out)
+{
+    config_scope_folder(directory, out);
+    (void)buf_printf(out, "/%s", name);
+}
+
 /* ---- reading ---- */
 
 void
 scope_edition_path(const char *directory, struct buf *out)
 {
-    config_path(directory, EDITION, out);
+    scope_path(directory, EDITION, out);
 }
 
 bool
@@ -41,7 +48,7 @@ scope_edition_read(const char *directory, struct scope_edition *edition)
     *edition = (struct scope_edition){0};
     buf_init(&path, PATH_BYTES);
     buf_init(&text, EDITION_BYTES);
-    config_path(directory, EDITION, &path);
+    scope_path(directory, EDITION, &path);
     const bool known = file_read(path.data, &text, &why) == STATUS_OK && text.length > 0 &&
                        sscanf(text.data, "%" SCNu64 " %" SCNx64 " %" SCNx64, &edition->version,
                               &edition->rules, &edition->configured) == 3;
@@ -60,7 +67,7 @@ scope_file_read(const char *directory, struct buf *text, bool *whole, struct rea
     struct stat file;
     struct buf path;
     buf_init(&path, PATH_BYTES);
-    config_path(directory, RULES, &path);
+    scope_path(directory, RULES, &path);
     const bool there = stat(path.data, &file) == 0; /* before it is read: it may be written to */
     const enum status status = file_read(path.data, text, why);
     buf_release(&path);
@@ -75,12 +82,22 @@ scope_file_read(const char *directory, struct buf *text, bool *whole, struct rea
     return status;
 }
 
+void
+scope_file_path(const char *directory, struct buf *out)
+{
+    scope_path(directory, RULES, out);
+}
+
 /* ---- writing ---- */
 
 enum status
 scope_file_lock(const char *directory, int *lock, struct reason *why)
 {
-    *lock = run_lock_open(directory, LOCK);
+    struct buf folder;
+    buf_init(&folder, PATH_BYTES);
+    config_scope_folder(directory, &folder);
+    *lock = run_lock_open(folder.data, LOCK);
+    buf_release(&folder);
     if (*lock < 0 || !run_lock_wait(*lock, LOCK_EX)) {
         const enum status status = status_fail_errno(why, "cannot lock %s/run/%s", directory, LOCK);
         if (*lock >= 0) {
@@ -99,7 +116,7 @@ scope_file_replace(const char *directory, const char *name, struct slice text, s
     struct buf path, fresh;
     buf_init(&path, PATH_BYTES);
     buf_init(&fresh, PATH_BYTES);
-    config_path(directory, name, &path);
+    scope_path(directory, name, &path);
     buf_printf(&fresh, "%s.new", path.data);
     const int file = open(fresh.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     bool good = file >= 0 && file_write_all(file, text);

@@ -17,7 +17,8 @@
 #include "base/options/opt.h"
 #include "base/status.h"
 
-/* From now on jobs are wanted, until the descriptor is closed or the process has ended. */
+/* Says that jobs are wanted from now on, until the descriptor is closed or the process has ended.
+ */
 enum status wanted_jobs_claim(const char *directory, const struct flag_list *assignments,
                               int *claim, struct reason *why);
 

@@ -7,7 +7,8 @@
 
 enum { WEB_ADDRESS_SIZE = 512 };
 
-/* For the service: a descriptor that it keeps until its end; -1: there is another service. */
+/* Claims the address for the service: returns a descriptor that it keeps until its end, or -1 when
+ * there is another service. */
 int web_address_claim(const char *directory);
 /* listen: HOST:PORT as configured; port: the one that it became. */
 void web_address_tell(int claim, const char *listen, unsigned port);

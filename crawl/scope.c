@@ -253,7 +253,7 @@ scope_open(struct scope **out, const struct opt_set *options, const char *direct
     struct scope_edition edition;
     struct buf path;
     buf_init(&path, 1 << 16);
-    buf_printf(&path, "%s/scope.conf", directory);
+    scope_file_path(directory, &path);
     scope->path = memory_string(path.data);
     scope->directory = memory_string(directory);
     buf_release(&path);

@@ -36,7 +36,7 @@ struct plan_assumptions {
     enum plan_way prefer;     /* gone if it can be; WAY_COUNT: none */
 };
 void plan_assumptions_default(struct plan_assumptions *assumptions);
-/* By the words of datasets.prefer; others prefer nothing. */
+/* Reads a word of datasets.prefer; any other word prefers nothing. */
 void plan_prefer(struct plan_assumptions *assumptions, const char *word);
 
 /* Texts lie in the arena. */

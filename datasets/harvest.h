@@ -8,7 +8,7 @@
  * Blank nodes that hang on a resource come with it, so deep as the position says; those of each
  * page get names of their own. Every triple of a page counts once, however often it is said.
  *
- * Text of a position: its numbers, then the last resource, parted by blanks.
+ * Text of a position: its numbers, then the last resource, separated by blanks.
  *
  * Source: https://www.w3.org/TR/sparql11-query/, https://www.w3.org/TR/sparql11-protocol/ */
 #ifndef DATASETS_HARVEST_H

@@ -213,7 +213,7 @@ compare_reifications(const void *a, const void *b)
     return order != 0 ? order : slice_compare(left->node, right->node);
 }
 
-/* By what they state as object. */
+/* Compares by what they state as object. */
 static int
 compare_stated(const void *a, const void *b)
 {

@@ -9,7 +9,8 @@
 
 enum { DICTIONARY_SLACK = 32 };
 
-/* By whole pieces, since most texts are short: DICTIONARY_SLACK bytes may be read and written. */
+/* Texts are copied by whole pieces, since most are short: DICTIONARY_SLACK bytes past the end may
+ * be read and written. */
 static inline char *
 dictionary_copy(char *to, const char *from, size_t length)
 {

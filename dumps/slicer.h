@@ -52,7 +52,7 @@ void slicer_next_file(struct slicer *slicer);
 /* A quad sink's function. LIMIT when the disk's share is used up. */
 enum status slicer_take(void *slicer, const struct quad *quad, struct reason *why);
 
-/* For threads: free each before slicer_group. */
+/* Threads have takers of their own: free each before slicer_group. */
 struct slicer_taker;
 struct slicer_taker *slicer_taker_new(struct slicer *slicer);
 /* Hands on what it holds; not if why is NULL. */

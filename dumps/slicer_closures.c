@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "dumps/slicer_private.h"
+#include "dumps/closure.h"
+#include "dumps/slicer_state.h"
+#include "dumps/slicer_taker.h"
 
 enum { COMPONENT_SIZE = 8 };
 
@@ -22,15 +24,7 @@ static enum status
 emit_line(void *context, struct slice document, struct slice text, struct slice condition,
           struct reason *why)
 {
-    struct slicer_taker *taker = context;
-    const struct triple_line line = triple_line_of(text);
-    buf_reset(&taker->subject);
-    buf_reset(&taker->rest);
-    if (!dictionary_pack_line(taker->slicer->dictionary, &line, &taker->subject, &taker->rest)) {
-        return status_fail(why, STATUS_LIMIT, "a statement is too long");
-    }
-    return slicer_put(taker, DOCUMENT_WRITTEN, document,
-                      condition.length > 0 ? sliced_hash(condition) : 0, why);
+    return slicer_taker_put_line(context, document, text, condition, why);
 }
 
 /* Without going through blank nodes: for a component that no memory holds. */

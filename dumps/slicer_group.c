@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "dumps/slicer_private.h"
+#include "dumps/closure.h"
+#include "dumps/slicer_state.h"
+#include "dumps/slicer_taker.h"
 #include "dumps/text_sort.h"
 
 enum { HASH_SIZE = 8, RECORDS_AHEAD = 16, ENTRIES_AHEAD = 6, CACHE_LINE = 64 };

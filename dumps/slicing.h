@@ -23,7 +23,8 @@ enum slicing {
     SLICING_MSG             /* of the minimal self-contained graphs that X is in */
 };
 const char *slicing_name(enum slicing slicing); /* "subject", ..., "msg"; "" for none */
-/* In any case, with "-", "_" or nothing between words, and by their long names. */
+/* Reads a slicing's name in upper or lower case, with "-", "_" or nothing between words, or its
+ * long name. */
 bool slicing_of_name(struct slice name, enum slicing *slicing);
 
 /* Resources whose IRIs begin with prefix (empty: all), how their data are sliced, and which

@@ -19,7 +19,7 @@ text_place_of(struct slice text, size_t item)
 }
 /* spare: as many places. Takes time in proportion to the bytes that tell texts apart. */
 void text_sort(struct text_place *places, size_t count, struct text_place *spare);
-/* By order, places of one order as they were. */
+/* Sorts by order; places of one order stay as they were. */
 void text_sort_numbers(struct text_place *places, size_t count, struct text_place *spare);
 
 #endif

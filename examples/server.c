@@ -13,7 +13,7 @@
  *   endless PATH                 a page that never ends
  *
  * Each answer is a line of the log: time, host, method, URI as sent, status, bytes, scheme, user
- * agent, Accept, If-Modified-Since, If-None-Match, parted by tabs.
+ * agent, Accept, If-Modified-Since, If-None-Match, separated by tabs.
  */
 #include <arpa/inet.h>
 #include <errno.h>

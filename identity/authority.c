@@ -1,8 +1,17 @@
+#include "identity/authority.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/digest.h"
 #include "base/url/url.h"
-#include "identity/identity_private.h"
+#include "identity/identity_state.h"
+
+enum {
+    REDIRECTS_MOST = 5,       /* of a term's address, one after the other */
+    BLANK_ROWS_MOST = 256,    /* of the statements about a blank node */
+    BLANK_DOCUMENTS_MOST = 4, /* with statements about one blank node */
+};
 
 static void
 add_document(struct documents *documents, oid document)
@@ -43,10 +52,10 @@ follow_address(struct identity *identity, oid address, struct documents *documen
     }
     rows.count = 0;
     if (status == STATUS_OK && identity->settings.redirects) {
-        const struct quad_oids redirect = {.subject = address,
-                                           .predicate =
-                                               identity->vocabulary[VOCABULARY_REPLACED_BY],
-                                           .graph = identity->vocabulary[VOCABULARY_PROVENANCE]};
+        const struct quad_oids redirect = {
+            .subject = address,
+            .predicate = identity->vocabulary.terms[VOCABULARY_REPLACED_BY],
+            .graph = identity->vocabulary.terms[VOCABULARY_PROVENANCE]};
         status = identity_rows(identity, &redirect, 1, &rows, why);
         if (status == STATUS_OK && rows.count > 0) {
             *target = rows.at[0].object;
@@ -100,17 +109,18 @@ add_address(struct identity *identity, struct slice iri, struct documents *docum
         if (ids[i] == OID_NONE || (i == 1 && ids[1] == ids[0])) {
             continue;
         }
-        uint32_t place = map_get(&identity->address_places, ids[i]);
+        uint32_t place = map_get(&identity->authorities.address_places, ids[i]);
         if (place == (uint32_t)MAP_NONE) {
             struct documents found = {.count = 0};
             TRY(read_address(identity, ids[i], &found, why));
-            place = (uint32_t)identity->address_count;
-            *(struct documents *)list_add(&identity->addresses, &identity->address_count,
-                                          sizeof found) = found;
-            map_set(&identity->address_places, ids[i], place);
+            place = (uint32_t)identity->authorities.address_count;
+            *(struct documents *)list_add(&identity->authorities.addresses,
+                                          &identity->authorities.address_count, sizeof found) =
+                found;
+            map_set(&identity->authorities.address_places, ids[i], place);
         }
-        for (size_t k = 0; k < identity->addresses[place].count; k++) {
-            add_document(documents, identity->addresses[place].at[k]);
+        for (size_t k = 0; k < identity->authorities.addresses[place].count; k++) {
+            add_document(documents, identity->authorities.addresses[place].at[k]);
         }
     }
     return STATUS_OK;
@@ -145,7 +155,7 @@ documents_of_blank(struct identity *identity, oid term, struct documents *docume
 {
     struct rows rows = {0};
     const struct quad_oids pattern = {.subject = term};
-    const enum status status = identity_rows(identity, &pattern, CLOSURE_MOST, &rows, why);
+    const enum status status = identity_rows(identity, &pattern, BLANK_ROWS_MOST, &rows, why);
     for (size_t i = 0; i < rows.count && documents->count < BLANK_DOCUMENTS_MOST; i++) {
         add_document(documents, rows.at[i].graph);
     }
@@ -185,10 +195,10 @@ documents_of_iri(struct identity *identity, struct slice iri, struct documents *
 enum status
 authority_of(struct identity *identity, oid id, struct documents *documents, struct reason *why)
 {
-    const uint32_t place = map_get(&identity->authority_places, id);
+    const uint32_t place = map_get(&identity->authorities.term_places, id);
     struct term term;
     if (place != (uint32_t)MAP_NONE) {
-        *documents = identity->authorities[place];
+        *documents = identity->authorities.terms[place];
         return STATUS_OK;
     }
     *documents = (struct documents){.count = 0};
@@ -201,8 +211,8 @@ authority_of(struct identity *identity, oid id, struct documents *documents, str
         TRY(documents_of_iri(identity, term.value, documents, why));
         TRY(add_imports(identity, documents, why));
     }
-    map_set(&identity->authority_places, id, (uint32_t)identity->authority_count);
-    *(struct documents *)list_add(&identity->authorities, &identity->authority_count,
+    map_set(&identity->authorities.term_places, id, (uint32_t)identity->authorities.term_count);
+    *(struct documents *)list_add(&identity->authorities.terms, &identity->authorities.term_count,
                                   sizeof *documents) = *documents;
     return STATUS_OK;
 }
@@ -224,18 +234,17 @@ context_digest(const struct schema *schema, const struct documents *documents)
 static uint32_t
 add_context(struct identity *identity, const struct documents *documents)
 {
-    struct context *context =
-        list_add(&identity->contexts, &identity->context_count, sizeof *context);
-    memset(context, 0, sizeof *context);
-    context->documents = *documents;
+    struct authorities *authorities = &identity->authorities;
+    *(struct documents *)list_add(&authorities->contexts, &authorities->context_count,
+                                  sizeof *documents) = *documents;
     identity->counts.contexts_made++;
-    return (uint32_t)identity->context_count - 1;
+    return (uint32_t)authorities->context_count - 1;
 }
 
 enum status
 context_of(struct identity *identity, oid document, uint32_t *context, struct reason *why)
 {
-    *context = map_get(&identity->context_places, document);
+    *context = map_get(&identity->authorities.context_places, document);
     if (*context != (uint32_t)MAP_NONE) {
         identity->counts.contexts_found++;
         return STATUS_OK;
@@ -249,11 +258,29 @@ context_of(struct identity *identity, oid document, uint32_t *context, struct re
         TRY(add_imports(identity, &documents, why));
     }
     const uint64_t digest = documents.count > 0 ? context_digest(&schema, &documents) : 0;
-    *context = map_get(&identity->digest_places, digest);
+    *context = map_get(&identity->authorities.digest_places, digest);
     if (*context == (uint32_t)MAP_NONE) {
         *context = add_context(identity, &documents);
-        map_set(&identity->digest_places, digest, *context);
+        map_set(&identity->authorities.digest_places, digest, *context);
     }
-    map_set(&identity->context_places, document, *context);
+    map_set(&identity->authorities.context_places, document, *context);
     return STATUS_OK;
+}
+
+const struct documents *
+context_documents(const struct identity *identity, uint32_t context)
+{
+    return &identity->authorities.contexts[context];
+}
+
+void
+authorities_release(struct authorities *authorities)
+{
+    map_release(&authorities->term_places);
+    map_release(&authorities->address_places);
+    map_release(&authorities->context_places);
+    map_release(&authorities->digest_places);
+    free(authorities->terms);
+    free(authorities->addresses);
+    free(authorities->contexts);
 }

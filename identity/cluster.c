@@ -1,11 +1,12 @@
-/* The cluster of a resource: all that live edges lead to, then parted where an operator has
- * split. Resources are joined to values, so pairs are never made. */
+/* The cluster of a resource: all that live edges lead to, then divided where an operator has
+ * split it. Resources are joined to values, so pairs are never made. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/digest.h"
 #include "base/memory.h"
-#include "identity/identity_private.h"
+#include "identity/edges.h"
+#include "identity/identity_state.h"
 #include "identity/refused_values.h"
 
 enum { VISITED_BETWEEN_CHECKS = 256 };
@@ -259,8 +260,8 @@ read_splits(struct search *search, oid resource, struct reason *why)
 {
     struct identity *identity = search->identity;
     const struct quad_oids pattern = {.subject = resource,
-                                      .predicate = identity->vocabulary[VOCABULARY_DIFFERENT],
-                                      .graph = identity->vocabulary[VOCABULARY_DECISIONS]};
+                                      .predicate = identity->vocabulary.terms[VOCABULARY_DIFFERENT],
+                                      .graph = identity->vocabulary.terms[VOCABULARY_DECISIONS]};
     struct rows rows = {0};
     if (pattern.predicate == OID_NONE || pattern.graph == OID_NONE) {
         return STATUS_OK;
@@ -282,7 +283,7 @@ expand_member(struct search *search, size_t at, struct reason *why)
     const oid resource = search->members[at];
     TRY(read_splits(search, resource, why));
     TRY(meet(search, resource, why));
-    /* To expand a value uses search->met anew. */
+    /* search->met is used anew when a value is expanded. */
     struct identity_edge *met = search->met;
     const size_t count = search->met_count;
     search->met = NULL;

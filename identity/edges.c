@@ -1,5 +1,6 @@
 /* Reads from one quad what it says of identity. */
-#include "identity/identity_private.h"
+#include "identity/edges.h"
+#include "identity/identity_state.h"
 
 struct visiting {
     struct identity *identity;
@@ -13,7 +14,7 @@ struct visiting {
 static oid
 said_by(const struct visiting *visiting, oid document)
 {
-    const struct documents *documents = &visiting->identity->contexts[visiting->context].documents;
+    const struct documents *documents = context_documents(visiting->identity, visiting->context);
     return documents->count > 0 && documents->at[0] == document ? visiting->quad->graph : document;
 }
 
@@ -59,7 +60,7 @@ visit_class(const struct visiting *visiting, const struct meaning *meaning, oid 
         const struct restriction *restriction = &restrictions.at[i];
         for (size_t k = 0; k < meaning->count; k++) {
             const struct implied *implied = &meaning->implied[k];
-            /* Whether the member stands where the restriction counts from. */
+            /* fits says whether the member stands where the restriction counts from. */
             const bool fits = of_object == (implied->inverted != restriction->inverted);
             if (implied->property == restriction->property && fits) {
                 TRY(visit_identifier(visiting,
@@ -78,7 +79,8 @@ visit_types(const struct visiting *visiting, const struct meaning *meaning, bool
 {
     const struct quad_oids *quad = visiting->quad;
     const struct quad_oids pattern = {.subject = of_object ? quad->object : quad->subject,
-                                      .predicate = visiting->identity->vocabulary[VOCABULARY_TYPE],
+                                      .predicate =
+                                          visiting->identity->vocabulary.terms[VOCABULARY_TYPE],
                                       .graph = quad->graph};
     struct rows types = {0};
     struct term member;
@@ -113,7 +115,7 @@ enum status
 edges_of(struct identity *identity, const struct quad_oids *quad, edge_visit *visit, void *state,
          bool *undefined, bool *cut, struct reason *why)
 {
-    const oid *vocabulary = identity->vocabulary;
+    const oid *vocabulary = identity->vocabulary.terms;
     struct visiting visiting = {identity, quad, 0, visit, state};
     struct meaning meaning;
     *undefined = false;

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "identity/identity_private.h"
+#include "identity/identity_state.h"
 
 enum { ROWS = 512, LIST_FIRST = 16 };
 
@@ -221,24 +221,12 @@ identity_free(struct identity *identity)
     if (identity == NULL) {
         return;
     }
-    struct map *const maps[] = {&identity->term_places,      &identity->schema_places,
-                                &identity->authority_places, &identity->address_places,
-                                &identity->context_places,   &identity->digest_places,
-                                &identity->restricted,       &identity->with_axioms};
-    for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
-        map_release(maps[i]);
-    }
-    for (size_t i = 0; i < identity->context_count; i++) {
-        map_release(&identity->contexts[i].meanings);
-        map_release(&identity->contexts[i].classes);
-    }
+    map_release(&identity->term_places);
     free(identity->terms);
-    free(identity->schemas);
-    free(identity->authorities);
-    free(identity->addresses);
-    free(identity->contexts);
-    free(identity->meanings);
-    free(identity->restrictions);
+    vocabulary_release(&identity->vocabulary);
+    schemas_release(&identity->schemas);
+    authorities_release(&identity->authorities);
+    meanings_release(&identity->meanings);
     arena_release(&identity->arena);
     free(identity);
 }

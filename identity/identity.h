@@ -27,7 +27,7 @@ struct identity_limits {
 
 struct identity_settings {
     const struct quad_source *source;
-    /* Whether the source knows the graph q:provenance, which says where terms redirect to. */
+    /* Tells whether the source knows the graph q:provenance, which says where terms redirect to. */
     bool redirects;
     struct identity_limits limits; /* zeros: the usual ones */
     /* These are options of the query that asks: time, cancellation, others' turns; half of its

@@ -5,7 +5,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
-#include "identity/identity_private.h"
+#include "identity/reading.h"
 
 static const uint64_t rows_of_all = (uint64_t)1 << 40; /* so that a plan asks for all last */
 enum { ROWS_OF_ONE = 2, CLUSTERS_MEMORY = 64 << 20 };

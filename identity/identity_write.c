@@ -1,6 +1,7 @@
 #include "identity/identity_write.h"
 
-#include "identity/identity_private.h"
+#include "identity/edges.h"
+#include "identity/reading.h"
 #include "rdf/core/writer.h"
 
 enum { TERM_MAXIMUM = 1 << 20 };

@@ -1,10 +1,9 @@
-/* Finds what properties and classes mean, from their own documents and those of the context alone.
- * A document is believed about a term only in the direction that changes what the term itself
- * implies; so nobody changes what others mean by theirs. */
+#include "identity/meaning.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "identity/identity_private.h"
+#include "identity/identity_state.h"
 
 /* Holds what is known of the documents that define a term. */
 struct authority {
@@ -137,9 +136,8 @@ make_meaning(struct identity *identity, const struct documents *context, oid pro
                          &closure, &authority, why));
         meaning->undefined = meaning->undefined || (closure.at == 0 && authority.undefined);
         closure.cut = closure.cut || authority.cut;
-        meaning->restricted =
-            meaning->restricted || identity->all_restricted ||
-            map_get(&identity->restricted, closure.list[closure.at].property) != (uint32_t)MAP_NONE;
+        meaning->restricted = meaning->restricted ||
+                              vocabulary_may_restrict(identity, closure.list[closure.at].property);
     }
     meaning->count = closure.count;
     meaning->class_count = closure.class_count;
@@ -150,23 +148,36 @@ make_meaning(struct identity *identity, const struct documents *context, oid pro
                          &meaning->classes, why);
 }
 
+/* The places of a context, which stay where they are only until the next context's are made. */
+static struct context_places *
+places_of(struct identity *identity, uint32_t context)
+{
+    struct meanings *meanings = &identity->meanings;
+    while (meanings->context_count <= context) {
+        *(struct context_places *)list_add(&meanings->contexts, &meanings->context_count,
+                                           sizeof *meanings->contexts) = (struct context_places){0};
+    }
+    return &meanings->contexts[context];
+}
+
 enum status
 meaning_of(struct identity *identity, uint32_t context, oid property, struct meaning *meaning,
            struct reason *why)
 {
-    const uint32_t place = map_get(&identity->contexts[context].meanings, property);
+    const uint32_t place = map_get(&places_of(identity, context)->properties, property);
     if (place != (uint32_t)MAP_NONE) {
         identity->counts.meanings_found++;
-        *meaning = identity->meanings[place];
+        *meaning = identity->meanings.list[place];
         return STATUS_OK;
     }
-    const struct documents documents = identity->contexts[context].documents;
+    const struct documents documents = *context_documents(identity, context);
     *meaning = (struct meaning){.count = 0};
     TRY(make_meaning(identity, &documents, property, meaning, why));
     identity->counts.meanings_made++;
-    map_set(&identity->contexts[context].meanings, property, (uint32_t)identity->meaning_count);
-    *(struct meaning *)list_add(&identity->meanings, &identity->meaning_count, sizeof *meaning) =
-        *meaning;
+    map_set(&places_of(identity, context)->properties, property,
+            (uint32_t)identity->meanings.count);
+    *(struct meaning *)list_add(&identity->meanings.list, &identity->meanings.count,
+                                sizeof *meaning) = *meaning;
     return STATUS_OK;
 }
 
@@ -280,12 +291,12 @@ enum status
 restrictions_of(struct identity *identity, uint32_t context, oid class,
                 struct restrictions *restrictions, struct reason *why)
 {
-    const uint32_t place = map_get(&identity->contexts[context].classes, class);
+    const uint32_t place = map_get(&places_of(identity, context)->classes, class);
     if (place != (uint32_t)MAP_NONE) {
-        *restrictions = identity->restrictions[place];
+        *restrictions = identity->meanings.restrictions[place];
         return STATUS_OK;
     }
-    const struct documents documents = identity->contexts[context].documents;
+    const struct documents documents = *context_documents(identity, context);
     struct class_closure closure = {.identity = identity, .context = &documents};
     include_class(&closure, class);
     for (; closure.at < closure.count; closure.at++) {
@@ -298,8 +309,22 @@ restrictions_of(struct identity *identity, uint32_t context, oid class,
     restrictions->count = closure.found_count;
     TRY(identity_keep(identity, closure.found, closure.found_count * sizeof closure.found[0],
                       &restrictions->at, why));
-    map_set(&identity->contexts[context].classes, class, (uint32_t)identity->restriction_count);
-    *(struct restrictions *)list_add(&identity->restrictions, &identity->restriction_count,
-                                     sizeof *restrictions) = *restrictions;
+    map_set(&places_of(identity, context)->classes, class,
+            (uint32_t)identity->meanings.restriction_count);
+    *(struct restrictions *)list_add(&identity->meanings.restrictions,
+                                     &identity->meanings.restriction_count, sizeof *restrictions) =
+        *restrictions;
     return STATUS_OK;
+}
+
+void
+meanings_release(struct meanings *meanings)
+{
+    for (size_t i = 0; i < meanings->context_count; i++) {
+        map_release(&meanings->contexts[i].properties);
+        map_release(&meanings->contexts[i].classes);
+    }
+    free(meanings->contexts);
+    free(meanings->list);
+    free(meanings->restrictions);
 }

@@ -1,6 +1,8 @@
+#include "identity/schema.h"
+
 #include <stdlib.h>
 
-#include "identity/identity_private.h"
+#include "identity/identity_state.h"
 
 /* ---- reading ---- */
 
@@ -111,9 +113,9 @@ gather_all(struct gathering *gathering, oid document, struct reason *why)
 enum status
 schema_read(struct identity *identity, oid document, struct schema *schema, struct reason *why)
 {
-    const uint32_t place = map_get(&identity->schema_places, document);
+    const uint32_t place = map_get(&identity->schemas.places, document);
     if (place != (uint32_t)MAP_NONE) {
-        *schema = identity->schemas[place];
+        *schema = identity->schemas.list[place];
         return STATUS_OK;
     }
     bool may;
@@ -139,8 +141,8 @@ schema_read(struct identity *identity, oid document, struct schema *schema, stru
     free(gathering.imports);
     TRY(status);
     identity->counts.schemas_read++;
-    map_set(&identity->schema_places, document, (uint32_t)identity->schema_count);
-    *(struct schema *)list_add(&identity->schemas, &identity->schema_count, sizeof *schema) =
+    map_set(&identity->schemas.places, document, (uint32_t)identity->schemas.count);
+    *(struct schema *)list_add(&identity->schemas.list, &identity->schemas.count, sizeof *schema) =
         *schema;
     return STATUS_OK;
 }
@@ -163,4 +165,11 @@ schema_about(const struct schema *schema, oid subject, size_t *count)
     }
     *count = n;
     return n > 0 ? schema->axioms + low : NULL;
+}
+
+void
+schemas_release(struct schemas *schemas)
+{
+    map_release(&schemas->places);
+    free(schemas->list);
 }

@@ -1,5 +1,8 @@
-/* Tells which of the terms that matter the index has at all, so that nobody asks for the others. */
-#include "identity/identity_private.h"
+#include "identity/vocabulary.h"
+
+#include "identity/identity_state.h"
+
+enum { LIST_AFTER = 64 }; /* documents whose axioms were asked for one by one */
 
 static enum status
 find_terms(struct identity *identity, struct reason *why)
@@ -12,7 +15,7 @@ find_terms(struct identity *identity, struct reason *why)
     const struct quad_source *source = identity->settings.source;
     for (int i = 0; i < VOCABULARY_COUNT; i++) {
         const struct term term = term_iri(slice_string(iris[i]));
-        TRY(source->lookup(source->context, &term, &identity->vocabulary[i], why));
+        TRY(source->lookup(source->context, &term, &identity->vocabulary.terms[i], why));
     }
     return STATUS_OK;
 }
@@ -29,7 +32,7 @@ drop_unused(struct identity *identity, struct reason *why)
         }
         const enum status status = identity_rows(identity, &pattern, 1, &rows, why);
         if (status == STATUS_OK && rows.count == 0) {
-            identity->vocabulary[kind] = OID_NONE;
+            identity->vocabulary.terms[kind] = OID_NONE;
         }
         rows_release(&rows);
         TRY(status);
@@ -47,12 +50,12 @@ note_restricted(struct identity *identity, enum vocabulary_term kind, bool *blan
         return STATUS_OK;
     }
     enum status status = identity_rows(identity, &pattern, SCHEMA_MOST, &rows, why);
-    identity->all_restricted = identity->all_restricted || rows.cut;
+    identity->vocabulary.all_restricted = identity->vocabulary.all_restricted || rows.cut;
     for (size_t i = 0; i < rows.count && status == STATUS_OK; i++) {
         struct term property;
-        (void)map_add(&identity->restricted, rows.at[i].object);
+        (void)map_add(&identity->vocabulary.restricted, rows.at[i].object);
         if (kind == VOCABULARY_INVERSE_OF) {
-            (void)map_add(&identity->restricted, rows.at[i].subject);
+            (void)map_add(&identity->vocabulary.restricted, rows.at[i].subject);
         } else if (!*blank) {
             status = identity_term(identity, rows.at[i].object, &property, why);
             *blank = status == STATUS_OK && property.kind == TERM_BLANK;
@@ -67,8 +70,8 @@ static enum status
 find_restricted(struct identity *identity, struct reason *why)
 {
     bool blank = false;
-    if (identity->vocabulary[VOCABULARY_CARDINALITY] == OID_NONE &&
-        identity->vocabulary[VOCABULARY_MAX_CARDINALITY] == OID_NONE) {
+    if (identity->vocabulary.terms[VOCABULARY_CARDINALITY] == OID_NONE &&
+        identity->vocabulary.terms[VOCABULARY_MAX_CARDINALITY] == OID_NONE) {
         return STATUS_OK;
     }
     TRY(note_restricted(identity, VOCABULARY_ON_PROPERTY, &blank, why));
@@ -79,7 +82,7 @@ bool
 vocabulary_pattern(const struct identity *identity, enum vocabulary_term kind, oid document,
                    struct quad_oids *pattern)
 {
-    const oid *vocabulary = identity->vocabulary;
+    const oid *vocabulary = identity->vocabulary.terms;
     const bool is_type = kind > VOCABULARY_REST;
     *pattern = (struct quad_oids){
         .predicate = vocabulary[is_type ? VOCABULARY_TYPE : kind],
@@ -92,8 +95,8 @@ vocabulary_pattern(const struct identity *identity, enum vocabulary_term kind, o
 static enum status
 list_documents(struct identity *identity, struct reason *why)
 {
-    identity->listed = identity->listed_all = true;
-    for (int kind = 0; kind < SCHEMA_KINDS && identity->listed_all; kind++) {
+    identity->vocabulary.listed = identity->vocabulary.listed_all = true;
+    for (int kind = 0; kind < SCHEMA_KINDS && identity->vocabulary.listed_all; kind++) {
         struct quad_oids pattern;
         struct rows rows = {0};
         /* Lists alone are no axioms. */
@@ -103,9 +106,9 @@ list_documents(struct identity *identity, struct reason *why)
         }
         const enum status status = identity_rows(identity, &pattern, SCHEMA_MOST, &rows, why);
         for (size_t i = 0; i < rows.count; i++) {
-            (void)map_add(&identity->with_axioms, rows.at[i].graph);
+            (void)map_add(&identity->vocabulary.with_axioms, rows.at[i].graph);
         }
-        identity->listed_all = !rows.cut;
+        identity->vocabulary.listed_all = !rows.cut;
         rows_release(&rows);
         TRY(status);
     }
@@ -115,21 +118,36 @@ list_documents(struct identity *identity, struct reason *why)
 enum status
 vocabulary_may_be_used(struct identity *identity, oid document, bool *may, struct reason *why)
 {
-    if (!identity->listed && identity->counts.schemas_read >= LIST_AFTER) {
+    if (!identity->vocabulary.listed && identity->counts.schemas_read >= LIST_AFTER) {
         TRY(list_documents(identity, why));
     }
-    *may = !identity->listed_all || map_get(&identity->with_axioms, document) != (uint32_t)MAP_NONE;
+    *may = !identity->vocabulary.listed_all ||
+           map_get(&identity->vocabulary.with_axioms, document) != (uint32_t)MAP_NONE;
     return STATUS_OK;
 }
 
 enum status
 vocabulary_find(struct identity *identity, struct reason *why)
 {
-    if (!identity->ready) {
+    if (!identity->vocabulary.ready) {
         TRY(find_terms(identity, why));
         TRY(drop_unused(identity, why));
         TRY(find_restricted(identity, why));
-        identity->ready = true;
+        identity->vocabulary.ready = true;
     }
     return STATUS_OK;
+}
+
+bool
+vocabulary_may_restrict(const struct identity *identity, oid property)
+{
+    return identity->vocabulary.all_restricted ||
+           map_get(&identity->vocabulary.restricted, property) != (uint32_t)MAP_NONE;
+}
+
+void
+vocabulary_release(struct vocabulary *vocabulary)
+{
+    map_release(&vocabulary->with_axioms);
+    map_release(&vocabulary->restricted);
 }

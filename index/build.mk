@@ -1,7 +1,7 @@
 index_OBJECTS := $(addprefix index/changes/,change_log.o change_position.o)
 index_OBJECTS += $(addprefix index/client/,client_changes.o client_graph.o client_identity.o client_lookup.o \
 	client_maintenance.o client_statistics.o client_update.o import_client.o index_client.o)
-index_OBJECTS += $(addprefix index/client/federation/,federation.o federation_counts.o federation_parting.o \
+index_OBJECTS += $(addprefix index/client/federation/,federation.o federation_counts.o federation_keys.o \
 	federation_repeated.o federation_repeated_cache.o federation_scan.o federation_search.o federation_share.o \
 	federation_stream.o federation_terms.o federation_totals.o federation_values.o federation_values_cache.o)
 index_OBJECTS += $(addprefix index/client/partitions/,client_calls.o client_links.o client_stream.o)
@@ -15,16 +15,16 @@ index_OBJECTS += $(addprefix index/read/,answer_cache.o dump.o links.o links_def
 index_OBJECTS += $(addprefix index/serve/,answer_keys.o answer_lookup.o answer_rows.o answer_share.o answer_triples.o answer_values.o answers.o change_lines.o cursor.o \
 	index_options.o index_service.o publisher.o row_names.o sessions.o turns.o work_pool.o)
 index_OBJECTS += $(addprefix index/sort/,checked_sort.o key_sort.o oid_sort.o)
-index_OBJECTS += $(addprefix index/statistics/,census.o characteristic_sets.o node_predicates.o predicate_sets.o statistics.o \
+index_OBJECTS += $(addprefix index/statistics/,census.o characteristic_sets.o node_lists.o predicate_sets.o statistics.o \
 	triple_counts.o)
 index_OBJECTS += $(addprefix index/terms/,block_packing.o change_marks.o lexicon.o node_block.o node_cache.o nodes.o oid.o \
 	term_blocks.o term_cache.o term_digests.o term_set.o terms_write.o)
 index_OBJECTS += $(addprefix index/trees/,environment.o environment_build.o environment_copy.o environment_io.o \
-	fences.o latch.o tree_files.o)
-index_OBJECTS += $(addprefix index/words/,literals.o literals_state.o posting_blocks.o posting_build.o posting_check.o posting_lists.o \
+	fences.o latch.o)
+index_OBJECTS += $(addprefix index/words/,literal_words.o literals.o literals_state.o posting_blocks.o posting_build.o posting_check.o posting_lists.o \
 	posting_memtable.o posting_runs.o posting_write.o search.o search_words.o tokenizer.o word_query.o)
 index_OBJECTS += $(addprefix index/write/,batch_commit.o batch_gather.o batch_stage.o gathering.o graph_differences.o \
-	graph_transaction.o packed_quads.o partition.o partition_keys.o partition_needs.o partition_whole.o \
+	graph_transaction.o keeper.o packed_quads.o partition.o partition_keys.o partition_needs.o partition_whole.o \
 	partition_reader.o partition_state.o patch.o staging.o \
 	staging_merge.o)
 PROGRAMS += quadrille-index
@@ -33,16 +33,18 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_index_blocks tests/unit/index/test_index_faults tests/unit/index/test_index_gathering tests/unit/index/test_index_kill \
 	tests/unit/index/test_index_maintenance tests/unit/index/test_index_mixed tests/unit/index/test_index_partition \
 	tests/unit/index/test_index_quads tests/unit/index/test_index_rows tests/unit/index/test_index_staging \
-	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify \
-	tests/unit/index/test_node_predicates tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
+	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify tests/unit/index_trees/test_trees tests/unit/index_trees/test_waiting_rows \
+	tests/unit/index/test_node_lists tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
 	tests/unit/index_service/test_change_stream tests/unit/index_service/test_federation_counts \
+	tests/unit/index_service/test_cursor tests/unit/index_service/test_federation_estimates \
+	tests/unit/index_service/test_parted_joins \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_index_update tests/unit/index_service/test_merged_streams \
-	tests/unit/index/test_partition_keys tests/unit/index_service/test_federation_parting \
+	tests/unit/index/test_partition_keys tests/unit/index_service/test_federation_keys \
 	tests/unit/index_service/test_provenance tests/unit/index_service/test_share \
 	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
-	tests/unit/index_terms/test_checked_sort tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_node_cache \
+	tests/unit/index_terms/test_checked_sort tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_lexicon tests/unit/index_terms/test_node_cache \
 	tests/unit/index_service/test_federation_values tests/unit/index_terms/test_term_digests \
 	tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_words
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
@@ -56,11 +58,14 @@ test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon
 test_index_service_PARTS := tests/unit/index_service/lookup_checks.o
 test_index_service_WRAPS := cursor_write cursor_write_last
 test_index_staging_WRAPS := poll
+test_trees_PARTS := tests/unit/index_trees/trees_files.o tests/unit/index_trees/trees_blocks.o
 test_index_rows_PARTS := tests/unit/index/row_blocks.o
 test_stream_reader_WRAPS := stream_pass_on rpc_client_post clock_monotonic_ms poll
 test_federation_counts_WRAPS := stream_start stream_take stream_close rpc_client_post
+test_parted_joins_PARTS := tests/unit/index_service/served_partitions.o
+test_federation_estimates_WRAPS := rpc_client_post client_wait
 test_federation_values_WRAPS := stream_start stream_take stream_close rpc_client_post
-test_federation_parting_WRAPS := stream_start stream_take stream_close rpc_client_post
+test_federation_keys_WRAPS := stream_start stream_take stream_close rpc_client_post
 test_merged_streams_WRAPS := stream_start client_next_bytes stream_close stream_pass_on rpc_call
 test_change_stream_WRAPS := stream_start stream_next stream_close
 test_share_PARTS := tests/unit/index_service/federation_searches.o

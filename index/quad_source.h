@@ -20,9 +20,11 @@
 typedef uint64_t oid;
 #define OID_NONE ((oid)0)
 #define OID_LOCAL ((oid)1 << 63)
-/* From here to OID_LOCAL: terms and nodes that a source over another source adds. */
+/* Identifiers from here to OID_LOCAL are of terms and nodes that a source over another source adds.
+ */
 #define OID_OVERLAY ((oid)15 << 59)
-/* In a pattern, added to an enum key_places: any node that several partitions have there. */
+/* Stands in a pattern, added to an enum key_places, for any node that several partitions have
+ * there. */
 #define OID_SHARED ((oid)14 << 59)
 
 struct quad_oids {
@@ -69,9 +71,9 @@ struct share_request {
     uint64_t most;   /* rows that are wanted of each partition; UINT64_MAX: all */
     uint64_t now_ms; /* of NOW() */
     size_t columns;  /* of a row */
-    /* parted: only solutions that bind the slot `key` to a node that no other partition has there.
-     */
-    bool parted;
+    /* partition_wise: only solutions that bind the slot `key` to a node that no other partition has
+     * there. */
+    bool partition_wise;
     uint32_t key;
     enum key_places places;
     const struct oid_set *shared; /* in a partition: the nodes that others have too */
@@ -101,9 +103,17 @@ struct count_request {
     const void *check_context;
 };
 
-/* Nodes in one place of triples, and what is known of them from before. */
-struct predicate_recall {
+/* What is listed of a node that stands in one place of triples, over all graphs together. */
+struct node_listing {
     enum triple_place place; /* TRIPLE_SUBJECT or TRIPLE_OBJECT */
+    /* OID_NONE: its predicates, each with its number of different triples; else what stands at the
+     * other end of this predicate's triples, each once with the number 1. */
+    oid predicate;
+    enum term_kind other; /* what stands at the other end; TERM_NONE: anything */
+};
+/* Nodes, and what is known of them from before. */
+struct list_recall {
+    struct node_listing listing;
     const oid *nodes;
     size_t count;
     size_t most; /* room in counts */
@@ -111,10 +121,10 @@ struct predicate_recall {
      * where the one before ends. */
     bool *known;
     size_t *ends;
-    struct triple_count *counts; /* predicates, each with its number of different triples */
+    struct triple_count *counts; /* what is listed, and numbers */
 };
 
-/* What stands for a term wherever its text is: terms with the same digest are the same. */
+/* Stands for a term wherever its text is: terms with the same digest are the same. */
 struct term_digest {
     uint64_t high, low;
 };
@@ -135,6 +145,16 @@ struct value_count {
  */
 struct oid_span {
     oid first, low, high, last;
+};
+
+/* The value that an identifier says by itself. */
+enum oid_value_kind { OID_VALUE_INTEGER, OID_VALUE_DATE, OID_VALUE_DATE_TIME };
+struct oid_value {
+    enum oid_value_kind kind;
+    int64_t integer;
+    int year, month, day, hour, minute;
+    int milliseconds; /* of the minute */
+    bool utc;         /* else there is no time zone */
 };
 
 /* Where the rows of a pattern are cut into ranges of about the same size: the first place that the
@@ -165,17 +185,21 @@ struct quad_source {
     /* Goes on with the rows from `quad` on, in the order of the scan; not back. NULL: the source
      * cannot. */
     void (*scan_skip)(struct quad_scan *scan, const struct quad_oids *quad);
-    /* Of a scan that has given nothing: ends it before the rows from `quad` on. */
+    /* Ends a scan that has given nothing before the rows from `quad` on. */
     void (*scan_until)(struct quad_scan *scan, const struct quad_oids *quad);
-    /* At most so many cuts as cuts->count says, fewer where rows lie together; order as for scan.
-     * NULL, and scan_until is, too: the source cannot. */
+    /* Makes at most so many cuts as cuts->count says, fewer where rows lie together; order as for
+     * scan. NULL, and scan_until is, too: the source cannot. */
     enum status (*divide)(void *context, const struct quad_oids *pattern, enum quad_order order,
                           struct quad_cuts *cuts, struct reason *why);
-    /* Whether the value of one identifier is certainly before another's, and the span around one
-     * (false: none). NULL: identifiers say nothing of values. */
+    /* Tells whether the value of one identifier is certainly before another's, and the span around
+     * one (false: none). NULL: identifiers say nothing of values. */
     bool (*before)(oid a, oid b);
     bool (*span)(oid id, struct oid_span *span);
-    /* What term an identifier is of, without a look at it. NULL: identifiers do not say. */
+    /* Gives the value of an identifier, and the identifier of xsd:integer's canonical literal,
+     * without a look at a term; false, OID_NONE: it has to be looked at. NULL, both: always. */
+    bool (*value)(oid id, struct oid_value *value);
+    oid (*integer)(int64_t integer);
+    /* Tells what term an identifier is of, without a look at it. NULL: identifiers do not say. */
     enum term_kind (*kind)(oid id);
     /* The rows of many patterns, for sources that are far away; NULL: none, scan is as good. Rows
      * come in the order of the patterns, each with the number of its own; scan_close ends it.
@@ -185,25 +209,25 @@ struct quad_source {
                              bool graphs, struct quad_scan **scan, struct reason *why);
     enum status (*scan_many_next)(struct quad_scan *scan, struct quad_oids *rows, uint32_t *numbers,
                                   size_t most, size_t *n, struct reason *why);
-    /* Whether patterns with this graph (OID_NONE: any) are better asked by scan_many. NULL: all. */
+    /* Tells whether patterns with this graph (OID_NONE: any) are better asked by scan_many. NULL:
+     * all. */
     bool (*rather_many)(void *context, oid graph);
     /* The values of a place with their numbers, ascending where `again`; free them. NULL: the
      * source does not count. LIMIT: they do not fit in the memory; UNSUPPORTED: not by this place.
      */
     enum status (*count_triples)(void *context, const struct count_request *request,
                                  struct triple_count **counts, size_t *count, struct reason *why);
-    /* The same by digests, ascending; free them. different: only which values there are is asked,
-     * and their numbers may be any but 0. NULL: the source has no use for it. LIMIT, UNSUPPORTED:
-     * it cannot be said, or not worth it. */
+    /* Counts likewise, by digests, ascending; free them. different: only which values there are is
+     * asked, and their numbers may be any but 0. NULL: the source has no use for it. LIMIT,
+     * UNSUPPORTED: it cannot be said, or not worth it. */
     enum status (*count_values)(void *context, const struct count_request *request, bool different,
                                 struct value_count **counts, size_t *count, struct reason *why);
-    /* The predicates that nodes have, over all graphs together, as far as they were kept since the
-     * index changed last; returns how many nodes were looked at, fewer than all when there is no
-     * room for the next one's list. keep: a list that was counted, by a query over the same state.
-     * NULL, both: the source keeps none. */
-    size_t (*recall_predicates)(void *context, struct predicate_recall *recall);
-    void (*keep_predicates)(void *context, enum triple_place place, oid node,
-                            const struct triple_count *counts, size_t count);
+    /* The lists of nodes as far as they were kept since the index changed last; returns how many
+     * nodes were looked at, fewer than all when there is no room for the next one's list. keep: a
+     * list that was read, by a query over the same state. NULL, both: the source keeps none. */
+    size_t (*recall_lists)(void *context, struct list_recall *recall);
+    void (*keep_list)(void *context, const struct node_listing *listing, oid node,
+                      const struct triple_count *counts, size_t count);
     /* About how many rows match; exact when cheap. */
     enum status (*estimate)(void *context, const struct quad_oids *pattern, uint64_t *rows,
                             struct reason *why);
@@ -214,7 +238,7 @@ struct quad_source {
     enum status (*estimate_star)(void *context, const oid *predicates, size_t count,
                                  double *subjects, double *rows, struct reason *why);
     /* Sees which nodes several partitions have. *any: there are some. LIMIT, UNSUPPORTED: it cannot
-     * be said, or they are too many for parting by them to be worth it. Only with share. */
+     * be said, or they are too many for dividing by them to be worth it. Only with share. */
     enum status (*part)(void *context, enum key_places places, bool *any, struct reason *why);
     /* Hands out the answers of the partitions, one after the other as they come: rows of
      * request->columns identifiers, OID_NONE where nothing is bound; NULL: there are no partitions.

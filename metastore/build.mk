@@ -4,7 +4,7 @@ PROGRAMS += quadrille-metastore
 quadrille-metastore_OBJECTS := metastore/metastore_main.o
 UNIT_TESTS += tests/unit/metastore/test_archive_link tests/unit/metastore/test_content tests/unit/metastore/test_metastore tests/unit/metastore/test_metastore_client \
 	tests/unit/metastore/test_metastore_pack tests/unit/metastore/test_metastore_rdf \
-	tests/unit/metastore/test_metastore_record
+	tests/unit/metastore/test_metastore_record tests/unit/queue_daemon/test_metastore_main
 FUZZERS += fuzz_metastore
 test_metastore_client_PARTS := tests/unit/metastore/metastore_messages.o tests/unit/metastore/metastore_calls.o
 test_metastore_client_WRAPS := rpc_client_open rpc_client_close rpc_client_descriptor rpc_client_wait_ms \
@@ -13,3 +13,5 @@ test_metastore_PARTS := tests/unit/metastore/metastore_model.o tests/unit/metast
 	tests/unit/metastore/metastore_turns.o tests/unit/metastore/failing_database.o tests/unit/moved_clock.o
 test_metastore_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs flock meta_store_put \
 	meta_store_broken rpc_server_receive rpc_reply rpc_request_drop process_state_wait process_state_goes_on
+test_metastore_main_PARTS := tests/unit/queue_daemon/daemon_mains.o metastore/metastore_main.o
+test_metastore_main_WRAPS := main meta_daemon_run

@@ -31,7 +31,8 @@ void metastore_client_close(struct metastore_client *client); /* NULL is allowed
 size_t metastore_descriptors(struct metastore_client *client, int *descriptors, size_t most);
 void metastore_process(struct metastore_client *client);
 int metastore_wait_ms(const struct metastore_client *client);
-/* For who does nothing else meanwhile: waits so long at most for something to do, then does it. */
+/* Waits so long at most for something to do, then does it; for callers that do nothing else
+ * meanwhile. */
 void metastore_wait(struct metastore_client *client, int most_ms);
 
 struct meta_put {

@@ -31,7 +31,7 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(7, FETCH_MS, NUMBER)                                                                         \
     X(8, HTTP_STATUS, NUMBER)                                                                      \
     X(9, HTTP_VERSION, TEXT)                                                                       \
-    X(10, REQUEST_HEADERS, TEXT)  /* as sent, lines parted by CR LF */                             \
+    X(10, REQUEST_HEADERS, TEXT)  /* as sent, lines separated by CR LF */                          \
     X(11, RESPONSE_HEADERS, TEXT) /* as received */                                                \
     X(12, CONTENT_TYPE, TEXT)     /* the header's value */                                         \
     X(13, ETAG, TEXT)                                                                              \
@@ -53,7 +53,7 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(30, DETECTED_TYPE, TEXT)                                                                     \
     X(31, DETECTED_BY, TEXT) /* the evidence that decided */                                       \
     X(32, DETECTED, TIME)                                                                          \
-    X(40, TRANSFORM, TEXT) /* names and versions, parted by blanks */                              \
+    X(40, TRANSFORM, TEXT) /* names and versions, separated by blanks */                           \
     X(41, TRANSFORMED, TIME)                                                                       \
     X(42, TRANSFORM_MS, NUMBER)                                                                    \
     X(43, TRANSFORM_PROBLEMS, TEXT) /* first problems with line numbers */                         \
@@ -107,9 +107,6 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(104, SITEMAPS, TEXT) /* URIs, a line each */                                                 \
     X(105, CRAWL_DELAY_MS, NUMBER)                                                                 \
     X(106, HOST_IP, TEXT)                                                                          \
-    X(107, HOST_ERRORS, NUMBER) /* failures in a row */                                            \
-    X(108, HOST_ERROR, TEXT)                                                                       \
-    X(109, HOST_LAST_FETCH, TIME)                                                                  \
     X(110, ROBOTS_FAILURE, TEXT)                                                                   \
     X(111, HOST_PERIOD, NUMBER)    /* seconds between changes of its documents, geometric mean */  \
     X(112, HOST_DOCUMENTS, NUMBER) /* that went into it, up to a bound */                          \
@@ -121,11 +118,9 @@ enum meta_kind { META_KIND_NUMBER, META_KIND_TEXT, META_KIND_TIME, META_KIND_URI
     X(118, DATASETS, TEXT)       /* the executions of its plan, a URI each line */                 \
     X(119, PLAN, TEXT)           /* the plan in words, a line for each dataset */                  \
     X(129, ROBOTS_SIGNALS, TEXT) /* Content-Signal and the like in robots.txt, lines */            \
-    X(130, HOST_RESPONSE_MS, NUMBER) /* smoothed over its last answers */                          \
-    X(131, HOST_REST_UNTIL, TIME)    /* Retry-After of its last trouble */                         \
-    X(140, SITEMAP, URI)       /* of a sighting, docs/SITEMAPS.md: the sitemap that lists it */    \
-    X(141, SITEMAP_SEEN, TIME) /* the same: when a sitemap first listed it */                      \
-    X(142, LINK_SEEN, TIME)    /* when a link first led to it */                                   \
+    X(140, SITEMAP, URI)         /* of a sighting, docs/SITEMAPS.md: the sitemap that lists it */  \
+    X(141, SITEMAP_SEEN, TIME)   /* the same: when a sitemap first listed it */                    \
+    X(142, LINK_SEEN, TIME)      /* when a link first led to it */                                 \
     X(143, SITEMAP_PRIORITY, NUMBER) /* 0..100 */                                                  \
     X(144, SITEMAP_LASTMOD, TIME)                                                                  \
     X(145, SITEMAP_CHANGEFREQ, TEXT)                                                               \

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "search/find_private.h"
+#include "index/client/client_lookup.h"
+#include "search/select.h"
 
 #define RDF_TYPE "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 

@@ -1,15 +1,17 @@
-/* Filters applied to the rows that were read, and the values that further filters could have. */
+#include "search/facets.h"
+
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "search/find_private.h"
+
+enum { VALUES_MOST = 16 }; /* of a row that a kind of filter looks at */
 
 static size_t
-take_listed(const json_t *lists, struct slice key, struct slice values[FIND_VALUES_MOST])
+take_listed(const json_t *lists, struct slice key, struct slice values[VALUES_MOST])
 {
     const json_t *list = json_object_getn(lists, key.at, key.length);
     size_t count = 0;
-    for (; count < json_array_size(list) && count < FIND_VALUES_MOST; count++) {
+    for (; count < json_array_size(list) && count < VALUES_MOST; count++) {
         const json_t *value = json_array_get(list, count);
         values[count] = slice_of(json_string_value(value), json_string_length(value));
     }
@@ -17,18 +19,18 @@ take_listed(const json_t *lists, struct slice key, struct slice values[FIND_VALU
 }
 
 static size_t
-find_values_of(const struct find_run *run, const struct find_row *row, enum find_filter_kind kind,
-               struct slice values[FIND_VALUES_MOST])
+find_values_of(const struct row_facts *facts, const struct find_row *row,
+               enum find_filter_kind kind, struct slice values[VALUES_MOST])
 {
     const struct quad *quad = &row->quad;
     values[0] = slice_of(NULL, 0);
     switch (kind) {
     case FILTER_CLASS:
         return quad->subject.kind == TERM_IRI
-                   ? take_listed(run->classes, quad->subject.value, values)
+                   ? take_listed(facts->classes, quad->subject.value, values)
                    : 0;
     case FILTER_DATE:
-        return take_listed(run->times, quad->graph.value, values);
+        return take_listed(facts->times, quad->graph.value, values);
     case FILTER_PREDICATE:
         values[0] = quad->predicate.value;
         break;
@@ -45,14 +47,14 @@ find_values_of(const struct find_run *run, const struct find_row *row, enum find
 }
 
 static void
-keep(struct find_run *run, enum find_filter_kind kind)
+keep(struct find_results *results, const struct find_filters *filters,
+     const struct row_facts *facts, enum find_filter_kind kind)
 {
-    struct find_results *results = run->results;
-    struct slice values[FIND_VALUES_MOST];
+    struct slice values[VALUES_MOST];
     size_t kept = 0;
     for (size_t i = 0; i < results->row_count; i++) {
-        const size_t count = find_values_of(run, &results->rows[i], kind, values);
-        if (find_filters_pass(&run->filters, kind, values, count)) {
+        const size_t count = find_values_of(facts, &results->rows[i], kind, values);
+        if (find_filters_pass(filters, kind, values, count)) {
             results->rows[kept++] = results->rows[i];
         }
     }
@@ -61,20 +63,21 @@ keep(struct find_run *run, enum find_filter_kind kind)
 
 /* Those first for which nothing need be asked. */
 enum status
-find_filter_rows(struct find_run *run, struct reason *why)
+find_filter_rows(struct find_results *results, const struct find_filters *filters,
+                 struct row_facts *facts, struct reason *why)
 {
     static const enum find_filter_kind order[] = {FILTER_PREDICATE, FILTER_DOMAIN, FILTER_LANGUAGE,
                                                   FILTER_CLASS, FILTER_DATE};
     for (size_t i = 0; i < FILTER_KINDS; i++) {
-        if (!find_filters_have(&run->filters, order[i]) || run->results->row_count == 0) {
+        if (!find_filters_have(filters, order[i]) || results->row_count == 0) {
             continue;
         }
         if (order[i] == FILTER_CLASS) {
-            TRY(find_read_classes(run, why));
+            TRY(row_facts_read_classes(facts, results, why));
         } else if (order[i] == FILTER_DATE) {
-            TRY(find_read_times(run, why));
+            TRY(row_facts_read_times(facts, results, why));
         }
-        keep(run, order[i]);
+        keep(results, filters, facts, order[i]);
     }
     return STATUS_OK;
 }
@@ -131,10 +134,9 @@ shorten_dates(struct occurrence *found, size_t count)
 }
 
 static void
-count_values(struct find_run *run, enum find_filter_kind kind, struct occurrence *found,
+count_values(struct find_results *results, enum find_filter_kind kind, struct occurrence *found,
              size_t count)
 {
-    struct find_results *results = run->results;
     struct find_facet *facet = &results->facets[results->facet_count];
     struct counted *counts = memory_zero(count + 1, sizeof *counts);
     size_t values = 0;
@@ -157,24 +159,22 @@ count_values(struct find_run *run, enum find_filter_kind kind, struct occurrence
 }
 
 enum status
-find_count_facets(struct find_run *run, struct reason *why)
+find_count_facets(struct find_results *results, struct row_facts *facts, struct reason *why)
 {
-    const struct find_results *results = run->results;
     struct reason unknown; /* without the metadata store there are no times */
     if (results->count == 0) {
         return STATUS_OK;
     }
-    TRY(find_read_classes(run, why));
-    (void)find_read_times(run, &unknown);
-    struct occurrence *found =
-        memory_zero(results->row_count * FIND_VALUES_MOST + 1, sizeof *found);
+    TRY(row_facts_read_classes(facts, results, why));
+    (void)row_facts_read_times(facts, results, &unknown);
+    struct occurrence *found = memory_zero(results->row_count * VALUES_MOST + 1, sizeof *found);
     for (unsigned kind = 0; kind < FILTER_KINDS; kind++) {
         size_t count = 0;
         for (size_t i = 0; i < results->count; i++) {
             const struct find_entry *entry = &results->entries[i];
             for (size_t k = 0; k < entry->statements; k++) {
-                struct slice values[FIND_VALUES_MOST];
-                const size_t n = find_values_of(run, &results->rows[entry->first_row + k],
+                struct slice values[VALUES_MOST];
+                const size_t n = find_values_of(facts, &results->rows[entry->first_row + k],
                                                 (enum find_filter_kind)kind, values);
                 for (size_t v = 0; v < n; v++) {
                     found[count++] = (struct occurrence){values[v], i};
@@ -184,7 +184,7 @@ find_count_facets(struct find_run *run, struct reason *why)
         if (kind == FILTER_DATE) {
             shorten_dates(found, count);
         }
-        count_values(run, (enum find_filter_kind)kind, found, count);
+        count_values(results, (enum find_filter_kind)kind, found, count);
     }
     free(found);
     return STATUS_OK;

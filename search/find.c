@@ -1,15 +1,29 @@
-#include "search/find_private.h"
+#include "search/find.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/url/url.h"
+#include "index/client/client_lookup.h"
+#include "search/facets.h"
+#include "search/group.h"
 #include "search/spelling.h"
 
 #define RDF_TYPE "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 
 enum { ARENA_BYTES = 64 << 20, CORRECTED_BYTES = 1 << 20 };
+
+struct find_run {
+    const struct find_access *access;
+    const struct find_request *request;
+    struct find_results *results;
+    struct find_filters filters;
+    struct row_facts facts;
+    size_t most;       /* rows */
+    struct slice same; /* of the statements being read */
+    bool full;
+};
 
 const struct slice find_label_properties[FIND_LABEL_PROPERTIES] = {
     SLICE_INIT("http://www.w3.org/2000/01/rdf-schema#label"),
@@ -281,9 +295,10 @@ run_all(struct find_run *run, struct reason *why)
     TRY(find_filters_read(&run->filters, request->filters, true, &results->arena, why));
     results->words = arena_copy(&results->arena, buf_slice(&run->filters.words));
     TRY(gather(run, why));
-    TRY(find_filter_rows(run, why));
-    find_group_rows(run);
-    return request->facets ? find_count_facets(run, why) : STATUS_OK;
+    TRY(find_filter_rows(results, &run->filters, &run->facts, why));
+    find_group_rows(results, request->group,
+                    request->weights != NULL ? request->weights : &find_usual_weights);
+    return request->facets ? find_count_facets(results, &run->facts, why) : STATUS_OK;
 }
 
 enum status
@@ -293,16 +308,16 @@ find_run(const struct find_access *access, const struct find_request *request,
     struct find_run run = {.access = access,
                            .request = request,
                            .results = results,
+                           .facts = {.access = access},
                            .most = request->rows > 0 ? request->rows : FIND_ROWS};
     *results = (struct find_results){.count = 0};
     arena_init(&results->arena, ARENA_BYTES);
     results->rows = memory_alloc((run.most + 1) * sizeof *results->rows);
     find_filters_init(&run.filters);
     const enum status status = run_all(&run, why);
-    results->at_least = run.full;
+    results->at_least = run.full || run.facts.cut;
     find_filters_release(&run.filters);
-    json_decref(run.classes);
-    json_decref(run.times);
+    row_facts_release(&run.facts);
     return status;
 }
 

@@ -147,7 +147,10 @@ struct slice find_value(const json_t *binding, const char *variable);
 enum { FIND_SHARED_VALUES = 200 };
 enum status find_shared_values(const struct find_access *access, json_t **answer,
                                struct reason *why);
-/* Names and titles. */
+/* Predicates of names and titles, the best first. */
+enum { FIND_LABEL_PROPERTIES = 9 };
+extern const struct slice find_label_properties[FIND_LABEL_PROPERTIES];
+/* Returns whether the predicate is one of them. */
 bool find_is_label(struct slice predicate);
 
 #endif

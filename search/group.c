@@ -1,10 +1,10 @@
-/* Rows made into groups, and groups that are one document in several syntaxes into one. */
+#include "search/group.h"
+
 #include <stdlib.h>
 
 #include "base/ascii.h"
 #include "base/digest.h"
 #include "base/memory.h"
-#include "search/find_private.h"
 
 const struct find_weights find_usual_weights = {.label = 2, .rest = 0.5, .host = 1.5};
 
@@ -65,8 +65,9 @@ weigh(struct find_entry *entry, const struct find_row *rows, const struct find_w
             share *= weights->rest;
         }
     }
-    if (entry->resource.kind == TERM_IRI &&
-        slice_equal_nocase(find_host(entry->resource.value), find_host(entry->document))) {
+    const struct slice host = find_host(entry->document);
+    if (entry->resource.kind == TERM_IRI && host.length > 0 &&
+        slice_equal_nocase(find_host(entry->resource.value), host)) {
         entry->score *= weights->host;
     }
 }
@@ -167,12 +168,9 @@ merge_syntaxes(struct find_results *results)
 }
 
 void
-find_group_rows(struct find_run *run)
+find_group_rows(struct find_results *results, enum find_group group,
+                const struct find_weights *weights)
 {
-    struct find_results *results = run->results;
-    enum find_group group = run->request->group;
-    const struct find_weights *weights =
-        run->request->weights != NULL ? run->request->weights : &find_usual_weights;
     struct find_row *rows = results->rows;
     qsort_r(rows, results->row_count, sizeof *rows, compare_rows, &group);
     results->entries = memory_zero(results->row_count + 1, sizeof *results->entries);

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "rdf/core/writer.h"
-#include "search/find_private.h"
+#include "search/find.h"
 
 /* A search looks through so many lines where filters may leave few of them. */
 enum { LOOKED_THROUGH = 100000, LINE_BYTES = 64 << 20 };

@@ -1,6 +1,6 @@
-/* Questions to the index beside those that find statements, and their answers as values of JSON. */
+#include "search/select.h"
+
 #include "base/url/url.h"
-#include "search/find_private.h"
 
 enum { ANSWER_BYTES = 16 << 20, PAIRS_MOST = 5000 };
 
@@ -53,18 +53,19 @@ find_put_iri(struct buf *text, struct slice iri)
 
 /* The different IRIs at a place of the rows, each once, FIND_SUBJECTS at most. */
 static void
-put_iris(struct find_run *run, bool subjects, struct buf *text)
+put_iris(struct row_facts *facts, const struct find_results *results, bool subjects,
+         struct buf *text)
 {
     json_t *seen = json_object();
-    for (size_t i = 0; i < run->results->row_count; i++) {
-        const struct quad *quad = &run->results->rows[i].quad;
+    for (size_t i = 0; i < results->row_count; i++) {
+        const struct quad *quad = &results->rows[i].quad;
         const struct term *term = subjects ? &quad->subject : &quad->graph;
         if (term->kind != TERM_IRI ||
             json_object_getn(seen, term->value.at, term->value.length) != NULL) {
             continue;
         }
         if (json_object_size(seen) == FIND_SUBJECTS) {
-            run->full = true;
+            facts->cut = true;
             break;
         }
         (void)json_object_setn_new(seen, term->value.at, term->value.length, json_true());
@@ -93,19 +94,20 @@ make_pairs(json_t *bindings, const char *key, const char *value)
 }
 
 enum status
-find_read_classes(struct find_run *run, struct reason *why)
+row_facts_read_classes(struct row_facts *facts, const struct find_results *results,
+                       struct reason *why)
 {
     struct buf text;
-    if (run->classes != NULL) {
+    if (facts->classes != NULL) {
         return STATUS_OK;
     }
     buf_init(&text, FIND_ROW_BYTES);
     (void)buf_append_string(&text, "SELECT DISTINCT ?s ?c { VALUES ?s {");
-    put_iris(run, true, &text);
+    put_iris(facts, results, true, &text);
     (void)buf_printf(&text, " } ?s a ?c } LIMIT %d", PAIRS_MOST);
     json_t *bindings = NULL;
-    const enum status status = find_ask(run->access, buf_slice(&text), &bindings, why);
-    run->classes = make_pairs(bindings, "s", "c");
+    const enum status status = find_ask(facts->access, buf_slice(&text), &bindings, why);
+    facts->classes = make_pairs(bindings, "s", "c");
     buf_release(&text);
     return status;
 }
@@ -128,17 +130,25 @@ find_ask_times(const struct find_access *access, struct slice documents, json_t 
 }
 
 enum status
-find_read_times(struct find_run *run, struct reason *why)
+row_facts_read_times(struct row_facts *facts, const struct find_results *results,
+                     struct reason *why)
 {
     struct buf text;
-    if (run->times != NULL) {
+    if (facts->times != NULL) {
         return STATUS_OK;
     }
     buf_init(&text, FIND_ROW_BYTES);
-    put_iris(run, false, &text);
+    put_iris(facts, results, false, &text);
     json_t *bindings = NULL;
-    const enum status status = find_ask_times(run->access, buf_slice(&text), &bindings, why);
-    run->times = make_pairs(bindings, "g", "time");
+    const enum status status = find_ask_times(facts->access, buf_slice(&text), &bindings, why);
+    facts->times = make_pairs(bindings, "g", "time");
     buf_release(&text);
     return status;
+}
+
+void
+row_facts_release(struct row_facts *facts)
+{
+    json_decref(facts->classes);
+    json_decref(facts->times);
 }

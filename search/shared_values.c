@@ -3,7 +3,7 @@
 #include "identity/identity.h"
 #include "identity/refused_values.h"
 #include "rdf/core/writer.h"
-#include "search/find_private.h"
+#include "search/find.h"
 
 enum { PROPERTIES = 500, TERM_BYTES = 1 << 20 };
 

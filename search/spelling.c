@@ -47,7 +47,7 @@ spelling_distance(struct slice a, struct slice b, unsigned most)
 
 struct token {
     char text[SPELLING_LETTERS + 3];
-    unsigned distance, count;
+    unsigned count;
 };
 struct choosing {
     struct slice word;
@@ -60,46 +60,55 @@ struct choosing {
 static void
 note_token(struct choosing *choosing, struct slice text)
 {
-    const unsigned distance = choosing->completes
-                                  ? !slice_starts_nocase(text, choosing->word)
-                                  : spelling_distance(choosing->word, text, choosing->most);
-    if (distance > choosing->most || text.length > SPELLING_LETTERS + 2) {
+    const unsigned most = choosing->most;
+    const bool fits = choosing->completes ? slice_starts_nocase(text, choosing->word)
+                                          : spelling_distance(choosing->word, text, most) <= most;
+    if (!fits || text.length > SPELLING_LETTERS + 2) {
         return;
     }
     char known[SPELLING_LETTERS + 3] = "";
     for (size_t i = 0; i < text.length; i++) {
         known[i] = ascii_lower(text.at[i]);
     }
-    for (size_t i = 0; i < choosing->count; i++) {
-        if (strcmp(choosing->tokens[i].text, known) == 0) {
-            choosing->tokens[i].count++;
-            return;
-        }
+    size_t at = 0;
+    while (at < choosing->count && strcmp(choosing->tokens[at].text, known) != 0) {
+        at++;
     }
-    if (choosing->count < TOKENS) {
-        struct token *token = &choosing->tokens[choosing->count++];
-        memcpy(token->text, known, sizeof known);
-        token->distance = distance;
-        token->count = 1;
+    if (at == TOKENS) {
+        return;
     }
+    if (at == choosing->count) {
+        memcpy(choosing->tokens[at].text, known, sizeof known);
+        choosing->count++;
+    }
+    choosing->tokens[at].count++;
 }
 
-/* All words of the literal's text that may be meant; a line's other columns hold IRIs. */
+static bool
+is_of_word(char c)
+{
+    return ascii_is_letter(c) || (unsigned char)c >= 0x80;
+}
+
+/* All words of the literal's text that may be meant. Its tag and the line's other columns are none,
+ * nor is the letter of an escape. */
 static void
 note_line(struct choosing *choosing, struct slice line)
 {
     (void)slice_take(&line, '\t'); /* the score */
     const struct slice literal = slice_take(&line, '\t');
-    for (size_t i = 0; i < literal.length;) {
+    for (size_t i = 1; i < literal.length && literal.at[i] != '"';) {
         size_t end = i;
-        while (end < literal.length &&
-               (ascii_is_letter(literal.at[end]) || (unsigned char)literal.at[end] >= 0x80)) {
+        while (end < literal.length && is_of_word(literal.at[end])) {
             end++;
         }
         if (end > i) {
             note_token(choosing, slice_of(literal.at + i, end - i));
+        } else {
+            const bool escape = literal.at[i] == '\\' && i + 1 < literal.length;
+            end += !escape ? 1 : literal.at[i + 1] == 'u' ? 6 : 2;
         }
-        i = end + 1;
+        i = end;
     }
 }
 
@@ -202,21 +211,27 @@ try_two_errors(struct index_client *client, struct choosing *choosing, struct re
     return search(client, choosing, slice_string(prefix), PREFIX_LITERALS, why);
 }
 
+/* The most frequent first. */
+static int
+compare_tokens(const void *a, const void *b)
+{
+    const struct token *left = a, *right = b;
+    if (left->count != right->count) {
+        return left->count < right->count ? 1 : -1;
+    }
+    return strcmp(left->text, right->text);
+}
+
 static const struct token *
 best_of(const struct choosing *choosing)
 {
-    const struct token *best = NULL;
-    for (size_t i = 0; i < choosing->count; i++) {
-        const struct token *token = &choosing->tokens[i];
-        if (token->distance > 0 &&
-            (best == NULL || token->distance < best->distance ||
-             (token->distance == best->distance &&
-              (token->count > best->count ||
-               (token->count == best->count && strcmp(token->text, best->text) < 0))))) {
-            best = token;
+    const struct token *best = choosing->tokens;
+    for (size_t i = 1; i < choosing->count; i++) {
+        if (compare_tokens(&choosing->tokens[i], best) < 0) {
+            best = &choosing->tokens[i];
         }
     }
-    return best;
+    return choosing->count > 0 ? best : NULL;
 }
 
 static bool
@@ -287,16 +302,6 @@ spelling_correct(struct index_client *client, struct slice words, struct buf *co
             (void)buf_append_slice(corrected, word);
         }
     }
-}
-
-static int
-compare_tokens(const void *a, const void *b)
-{
-    const struct token *left = a, *right = b;
-    if (left->count != right->count) {
-        return left->count < right->count ? 1 : -1;
-    }
-    return strcmp(left->text, right->text);
 }
 
 enum status

@@ -51,6 +51,28 @@ share_claim_read(const struct share_files *files, size_t share, uint64_t generat
     return status;
 }
 
+void
+share_handover_path(size_t share, const char *suffix, char name[SHARE_PATH_SIZE])
+{
+    (void)snprintf(name, SHARE_PATH_SIZE, SHARE_HANDOVERS "/%zu%s", share, suffix);
+}
+
+enum status
+share_handover_read(const struct share_files *files, size_t share, struct share_handover *handover,
+                    struct reason *why)
+{
+    char name[SHARE_PATH_SIZE];
+    struct buf text;
+    share_handover_path(share, "", name);
+    buf_init(&text, SHARE_TEXT_MAXIMUM);
+    enum status status = files->read(files->context, name, &text, why);
+    if (status == STATUS_OK && !share_handover_parse(buf_slice(&text), handover)) {
+        status = status_fail(why, STATUS_CORRUPT, "%s is no handover", name);
+    }
+    buf_release(&text);
+    return status;
+}
+
 enum status
 share_claims_read(const struct share_files *files, size_t shares, struct share_seen *seen,
                   struct reason *why)
@@ -66,6 +88,7 @@ share_claims_read(const struct share_files *files, size_t shares, struct share_s
         if (status == STATUS_OK && !claim.freed) {
             memcpy(seen[i].session, claim.session, sizeof claim.session);
         }
+        seen[i].place = claim.place;
         status = status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
     free(latest.generations);

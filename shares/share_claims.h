@@ -22,9 +22,18 @@ void share_claim_path(size_t share, uint64_t generation, char name[SHARE_PATH_SI
 enum status share_claim_read(const struct share_files *files, size_t share, uint64_t generation,
                              struct share_claim *claim, struct reason *why);
 
+#define SHARE_HANDOVERS "handovers"
+#define SHARE_ANSWER ".answer"
+/* suffix: "" or SHARE_ANSWER. */
+void share_handover_path(size_t share, const char *suffix, char name[SHARE_PATH_SIZE]);
+/* NOT_FOUND: there is none. */
+enum status share_handover_read(const struct share_files *files, size_t share,
+                                struct share_handover *handover, struct reason *why);
+
 struct share_seen {
     uint64_t generation;             /* 0: nobody has ever had it */
     char session[SESSION_NAME_SIZE]; /* the latest owner; empty: freed, or never had */
+    struct share_place place;
 };
 /* The machine that a person moved the share to; empty: none. */
 enum status share_move_read(const struct share_files *files, size_t share,

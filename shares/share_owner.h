@@ -30,6 +30,7 @@ struct share_owner_settings {
     uint64_t incarnation;
     unsigned weight;
     const bool *only; /* NULL: whichever */
+    const char *disk; /* absolute: its folder for shares; NULL: their data lie in ROOT */
 };
 
 struct share_owner;
@@ -57,10 +58,11 @@ enum share_ownership share_owner_has(const struct share_owner *owner, size_t sha
 bool share_owner_took_clean(const struct share_owner *owner, size_t share);
 
 /* Gives a share back whose processes have ended. clean: they ended in order, and what was to be
- * waited for when they began was. */
+ * waited for when they began was. place: where its data lie from now on; NULL: where they did. Not
+ * OK: it may have been done all the same, so nothing may be done for the share but this again. */
 enum status share_owner_release(struct share_owner *owner, size_t share, bool clean,
-                                struct reason *why);
-/* From now on it claims nothing and wants to be rid of all shares. */
+                                const struct share_place *place, struct reason *why);
+/* Has it claim nothing from now on, and give away all shares. */
 void share_owner_leave(struct share_owner *owner);
 /* Ends the session at once for all others; only when no share is ours any more. */
 void share_owner_end(struct share_owner *owner);
@@ -68,6 +70,31 @@ void share_owner_end(struct share_owner *owner);
 void share_owner_tell(struct share_owner *owner, size_t share, const char *text);
 /* Sets the other lines that the session's file is to have for people, "NAME VALUE", each ended. */
 void share_owner_about(struct share_owner *owner, struct slice lines);
+
+/* ---- shares that lie on the disks of machines ---- */
+
+/* Where its data lie by the claim that counts, and the number of that. */
+const struct share_place *share_owner_place(const struct share_owner *owner, size_t share,
+                                            uint64_t *generation);
+/* Tells whether another session has a claim of it that counts. */
+bool share_owner_is_taken(const struct share_owner *owner, size_t share);
+/* Says where the data of a share of ours lie from now on, which stays ours. Not OK: as with
+ * share_owner_release. */
+enum status share_owner_settle(struct share_owner *owner, size_t share,
+                               const struct share_place *place, struct reason *why);
+
+struct share_target {
+    char session[SESSION_NAME_SIZE], machine[MACHINE_NAME_SIZE];
+    char address[MACHINE_ADDRESS_SIZE], disk[MACHINE_DISK_SIZE];
+};
+/* Tells of a share of ours whether a machine that lives is to have it, of one share at a time. The
+ * caller copies it there and releases it with the new place. When this says something else before
+ * that, it is to stay. */
+bool share_owner_target(const struct share_owner *owner, size_t share, struct share_target *target);
+/* A copy failed: others have their turn, this one not before so long. */
+void share_owner_put_off(struct share_owner *owner, size_t share, uint64_t ms);
+/* no: shares move only when people say so, by moves, drains and lists. Yes at first. */
+void share_owner_balance(struct share_owner *owner, bool yes);
 
 /* ---- looking on without taking part ---- */
 

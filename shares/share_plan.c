@@ -22,7 +22,7 @@ may_run(const struct plan *plan, int machine, size_t share)
 static bool
 is_open(const struct plan *plan, size_t share)
 {
-    return plan->should[share] == NOBODY && !plan->shares[share].forgotten;
+    return plan->should[share] == NOBODY && !plan->shares[share].for_nobody;
 }
 
 /* Shares that people gave a place: by a move, or by a machine's list. */
@@ -33,7 +33,7 @@ place_chosen(struct plan *plan)
         const struct plan_share *share = &plan->shares[i];
         int chosen = may_run(plan, share->wanted, i) ? share->wanted : NOBODY;
         plan->should[i] = NOBODY;
-        if (share->forgotten) {
+        if (share->for_nobody) {
             continue;
         }
         if (chosen == NOBODY && may_run(plan, share->owner, i) &&
@@ -49,8 +49,20 @@ place_chosen(struct plan *plan)
     }
 }
 
+static size_t
+count_owned(const struct plan *plan, size_t machine)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->share_count; i++) {
+        count += plan->should[i] == (int)machine ||
+                 (is_open(plan, i) && plan->shares[i].owner == (int)machine);
+    }
+    return count;
+}
+
 /* Finds how many of `count` each unrestricted machine gets: proportional to its weight, the rest
- * one each to those with the largest remainders (Hamilton's method), the first of equals. */
+ * one each, first to those that have more already, so that nothing moves for it, then to those with
+ * the largest remainders (Hamilton's method), the first of equals. */
 static void
 make_room(struct plan *plan, size_t count)
 {
@@ -64,6 +76,9 @@ make_room(struct plan *plan, size_t count)
             plan->machines[m].only == NULL ? (uint64_t)count * plan->machines[m].weight : 0;
         plan->room[m] = (size_t)(part / weights);
         remainders[m] = part % weights;
+        if (remainders[m] > 0 && count_owned(plan, m) > plan->room[m]) {
+            remainders[m] += weights;
+        }
         given += plan->room[m];
     }
     while (given < count && weights > 0) {

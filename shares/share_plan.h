@@ -18,9 +18,9 @@ struct plan_machine {
     const bool *only; /* the shares that it runs; NULL: whichever */
 };
 struct plan_share {
-    int owner;      /* number of the machine that runs it now, NOBODY when none of them does */
-    int wanted;     /* the machine that people moved it to; NOBODY: any */
-    bool forgotten; /* it is for nobody */
+    int owner;       /* number of the machine that runs it now, NOBODY when none of them does */
+    int wanted;      /* the machine that people moved it to; NOBODY: any */
+    bool for_nobody; /* it was given up, or lies on a disk that is away */
 };
 
 /* Fills who should run each share: NOBODY when there is no machine for it. As few shares as can be

@@ -13,9 +13,12 @@
 enum {
     SHARES_MOST = 256,
     SESSIONS_MOST = 256,
+    ROOT_PATH_SIZE = 2048,
     MACHINE_NAME_SIZE = 65,
     SESSION_NAME_SIZE = 96, /* MACHINE.INCARNATION */
     MACHINE_ADDRESS_SIZE = 256,
+    MACHINE_DISK_SIZE = 1024,
+    SHARE_COPY_SIZE = 48, /* GENERATION-ATTEMPT */
     SHARE_TOLD_SIZE = 400,
     SHARE_TEXT_MAXIMUM = 1 << 18,
     SHARE_PORTS = 64, /* of a share's daemons, from the machine's port on */
@@ -25,6 +28,7 @@ enum {
 struct share_settings {
     size_t shares;
     uint32_t lease_ms;
+    bool own_disks; /* the data of each lie on the disk of one machine */
 };
 enum status share_settings_parse(struct slice text, struct share_settings *settings,
                                  struct reason *why);
@@ -36,6 +40,7 @@ struct share_session {
     char machine[MACHINE_NAME_SIZE];
     uint64_t beat;
     char address[MACHINE_ADDRESS_SIZE]; /* host:port */
+    char disk[MACHINE_DISK_SIZE];       /* absolute, there; empty: it has none for shares */
     unsigned weight;
     bool restricted; /* runs none but `only` */
     bool only[SHARES_MOST];
@@ -47,6 +52,12 @@ bool share_text_line(struct slice text, const char *name, char *value, size_t si
 /* Returns what a session says of its share, or "" when it says nothing. */
 void share_session_told(struct slice text, size_t share, char told[SHARE_TOLD_SIZE]);
 
+/* Where the data of a share lie, with own_disks. */
+struct share_place {
+    char machine[MACHINE_NAME_SIZE]; /* empty: nowhere, the share has none yet */
+    char copy[SHARE_COPY_SIZE];
+};
+
 /* ROOT/claims/SHARE.GENERATION */
 struct share_claim {
     char session[SESSION_NAME_SIZE]; /* who owns it or, when `freed`, has given it back */
@@ -54,14 +65,33 @@ struct share_claim {
     /* No request that was sent under an earlier owner can be under way any more but for those of
      * the session itself. */
     bool clean;
+    struct share_place place;
 };
 bool share_claim_parse(struct slice text, struct share_claim *claim);
 void share_claim_put(const struct share_claim *claim, struct buf *text);
+
+/* What two folders that have the same files of the same sizes have in common. */
+struct share_extent {
+    uint64_t files, bytes, digest;
+};
+/* ROOT/handovers/SHARE */
+struct share_handover {
+    char copy[SHARE_COPY_SIZE];
+    char to[SESSION_NAME_SIZE];
+    bool sent; /* all is there, and should have this extent */
+    struct share_extent extent;
+};
+bool share_handover_parse(struct slice text, struct share_handover *handover);
+void share_handover_put(const struct share_handover *handover, struct buf *text);
 
 /* Letters, digits, '-', '_', 64 at most. */
 bool share_machine_name_is_good(const char *name);
 /* "host:port" with a port up to 65535. */
 bool share_address_is_good(const char *address);
+/* Digits and '-' alone, so that it is a name in a folder. */
+bool share_copy_is_good(const char *copy);
+/* An absolute path without blanks, since it stands in lines and lists. */
+bool share_disk_is_good(const char *disk);
 /* "3,4,7": false for anything else, and for shares that there are not. */
 bool share_list_parse(const char *text, size_t shares, bool only[SHARES_MOST]);
 

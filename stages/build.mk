@@ -1,20 +1,20 @@
 stages_OBJECTS := $(addprefix stages/extract/,extract_options.o)
-stages_OBJECTS += $(addprefix stages/fetch/hosts/,fetch_hosts.o host_delays.o host_pace.o queue_balance.o)
+stages_OBJECTS += $(addprefix stages/fetch/hosts/,fetch_hosts.o host_delays.o queue_balance.o)
 stages_OBJECTS += $(addprefix stages/fetch/http/,address_limit.o address_rules.o fetch_credentials.o fetch_dns.o \
 	fetch_ftp.o fetch_http.o fetch_options.o fetch_proxy.o fetch_transfer.o fetch_watch.o hosts_file.o)
 stages_OBJECTS += $(addprefix stages/fetch/parser/,fetch_parser.o fetch_parser_work.o)
 stages_OBJECTS += $(addprefix stages/parsing/,document_worker.o)
 stages_OBJECTS += $(addprefix stages/sandbox/,fork_server.o landlock.o sandbox.o sandbox_calls.o sandbox_selftest.o \
 	sandbox_selftest_program.o worker.o)
-stages_OBJECTS += $(addprefix stages/skeleton/,content.o document.o document_meta.o recrawl_options.o resources.o \
-	services.o stage.o stage_batch.o stage_events.o stage_metadata.o stage_options.o visit_schedule.o)
+stages_OBJECTS += $(addprefix stages/skeleton/,content.o document.o document_meta.o held_job.o recrawl_options.o resources.o \
+	services.o stage.o stage_batch.o stage_events.o stage_metadata.o stage_options.o stage_reserve.o visit_schedule.o)
 PROGRAMS += quadrille-extract quadrille-fetch quadrille-detect quadrille-transform
 quadrille-transform_OBJECTS := stages/transform/transform_stage.o stages/transform/transform_document.o
 quadrille-detect_OBJECTS := stages/detect/detect_stage.o stages/transform/transform_document.o
 quadrille-fetch_OBJECTS := $(addprefix stages/fetch/,fetch_stage.o page.o refused_sitemaps.o rules.o sitemap_entries.o \
 	sitemap_fetch.o visit_begin.o)
 quadrille-fetch_OBJECTS += $(addprefix stages/fetch/datasets/,dump_fetch.o endpoint.o plan_decide.o plan_read.o slice.o)
-quadrille-fetch_OBJECTS += $(addprefix stages/fetch/task/,download.o host_line.o host_rest.o pace_reports.o \
+quadrille-fetch_OBJECTS += $(addprefix stages/fetch/task/,download.o host_line.o host_report.o \
 	queue_shares.o request_turn.o sitemap_notes.o slow_hosts.o task_archive.o task_end.o task_jobs.o task_kind.o \
 	task_output.o visit.o)
 quadrille-extract_OBJECTS := stages/extract/extract_stage.o stages/extract/scope_sweep.o
@@ -22,14 +22,14 @@ quadrille-extract_OBJECTS := stages/extract/extract_stage.o stages/extract/scope
 $(BUILD)/bin/quadrille-fetch: allocator := -ljemalloc
 UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch tests/unit/stages/test_endpoint tests/unit/stages/test_fetch_balance \
 	tests/unit/stages/test_fetch_credentials tests/unit/stages/test_fetch_ftp tests/unit/stages/test_fetch_http \
-	tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_pace tests/unit/stages/test_fetch_parser \
+	tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
-	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages/test_stage_pace tests/unit/stages/test_worker \
+	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages_work/test_stage_pace tests/unit/stages/test_worker \
 	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_refused_sitemaps \
-	tests/unit/stages_fetch/test_pace_reports tests/unit/stages_fetch/test_page tests/unit/stages_fetch/test_request_turn tests/unit/stages_fetch/test_visit \
+	tests/unit/stages_fetch/test_host_report tests/unit/stages_fetch/test_page tests/unit/stages_fetch/test_request_turn tests/unit/stages_fetch/test_visit \
 	tests/unit/stages_fetch/test_rules tests/unit/stages_fetch/test_known_rules \
 	tests/unit/stages_fetch/test_sitemap_entries tests/unit/stages_fetch/test_sitemap_fetch tests/unit/stages_fetch/test_task_jobs \
-	tests/unit/stages_work/test_by_hand tests/unit/stages_work/test_content_places \
+	tests/unit/stages_work/test_document_worker tests/unit/stages_work/test_content_places \
 	tests/unit/stages_work/test_detect_stage tests/unit/stages_work/test_extract_stage tests/unit/stages_work/test_services tests/unit/stages_work/test_stage_main \
 	tests/unit/stages_work/test_transform_stage
 test_content_WRAPS := archive_link_open archive_link_close archive_link_read archive_link_read_ranges warc_read_member \
@@ -52,7 +52,7 @@ test_index_stage_WRAPS := main stage_main _exit stage_options opt_integer opt_st
 	clock_monotonic_ms clock_wall_ms stage_done stage_output_next stage_count_as stage_yield schedule_visit
 test_next_visit_WRAPS := stage_output stage_options stage_release clock_wall_ms cluster_self cluster_key_owner
 test_slice_job_PARTS := stages/fetch/datasets/slice.o
-test_slice_job_WRAPS := stage_release stage_set_lane_rest stage_timer stage_directory stage_options stage_assignments \
+test_slice_job_WRAPS := stage_release stage_timer stage_directory stage_options stage_assignments \
 	stage_metastore opt_integer metastore_get hosts_find clock_wall_ms fork waitpid \
 	settings_pass execv
 test_refused_sitemaps_PARTS := stages/fetch/refused_sitemaps.o
@@ -65,7 +65,7 @@ test_host_plan_WRAPS := stage_release stage_output stage_put_meta stage_director
 test_fetch_ftp_WRAPS := fetch_http_forget
 test_fetch_http_PARTS := tests/unit/stages/fetch_addresses.o
 test_fetch_stage_PARTS := tests/unit/fetch_web.o
-test_stage_pace_PARTS := tests/unit/stages/stage_batches.o
+test_stage_pace_PARTS := $(addprefix tests/unit/stages_work/,batch_stand_ins.o stage_batches.o stage_metadata.o stage_timers.o)
 test_stage_pace_WRAPS := queue_complete metastore_put clock_monotonic_ms process_state_wait process_state_goes_on \
 	process_state_end
 test_worker_PARTS := tests/unit/stages/sandbox_steps.o tests/unit/stages/worker_pools.o tests/hooks/document_hook.o
@@ -87,8 +87,8 @@ test_transform_stage_WRAPS := $(work_WRAPS) fork_server_start document_workers_o
 	worker_pool_descriptor worker_pool_process document_submit_transform document_outcome_decode resources_open \
 	resources_close resource_set_new resource_set_free resource_set_gather resource_set_missing resource_set_unknown \
 	resource_set_old resource_set_give_up resource_set_list resource_set_names warc_write_conversion warc_sync
-test_request_turn_PARTS := $(addprefix stages/fetch/task/,host_line.o host_rest.o request_turn.o slow_hosts.o)
-test_request_turn_WRAPS := fetch_http_body_bytes stage_release stage_set_lane_rest stage_set_aside stage_timer clock_monotonic_ms \
+test_request_turn_PARTS := $(addprefix stages/fetch/task/,host_line.o host_report.o request_turn.o slow_hosts.o)
+test_request_turn_WRAPS := fetch_http_body_bytes stage_release stage_report_host stage_set_aside stage_timer clock_monotonic_ms \
 	fetch_http_at_limit fetch_http_start fetch_http_silent_ms fetch_http_give_up
 test_task_jobs_PARTS := $(addprefix stages/fetch/task/,sitemap_notes.o task_jobs.o task_kind.o task_output.o)
 test_task_jobs_WRAPS := clock_wall_ms scope_allows url_rules_key stage_output stage_put_meta
@@ -96,9 +96,9 @@ test_visit_PARTS := $(addprefix stages/fetch/,task/queue_shares.o task/visit.o v
 test_visit_WRAPS := clock_wall_ms stage_release stage_timer stage_put_meta stage_set_lane_share stage_metastore \
 	metastore_get schedule_visit
 test_page_PARTS := tests/unit/stages_work/stage_steps.o $(addprefix stages/fetch/,page.o task/task_archive.o task/task_end.o task/task_output.o)
-test_page_WRAPS := $(work_WRAPS) stage_set_lane_rest stage_set_host warc_write_exchange
-test_pace_reports_PARTS := stages/fetch/task/pace_reports.o
-test_pace_reports_WRAPS := stage_put_meta clock_wall_ms
+test_page_WRAPS := $(work_WRAPS) warc_write_exchange
+test_host_report_PARTS := stages/fetch/task/host_report.o
+test_host_report_WRAPS := stage_report_host clock_wall_ms clock_monotonic_ms
 test_content_places_PARTS := tests/unit/stages_work/stage_steps.o
 test_content_places_WRAPS := $(filter-out content_%,$(work_WRAPS)) warc_remote_open warc_remote_close \
 	warc_fetch_remote clock_monotonic_ms
@@ -109,7 +109,7 @@ test_stage_main_WRAPS := process_state_open process_state_ready process_state_wa
 	metastore_descriptors metastore_wait_ms metastore_process batch_advance batch_wait_ms events_watch events_round \
 	clock_monotonic_ms
 rules_PARTS := tests/unit/stages_fetch/rules_steps.o stages/fetch/rules.o stages/fetch/task/task_kind.o
-rules_WRAPS := clock_wall_ms stage_release stage_put_off stage_done stage_set_lane_rest stage_put_meta \
+rules_WRAPS := clock_wall_ms stage_release stage_put_off stage_done stage_put_meta \
 	stage_cluster cluster_self cluster_key_owner stage_metastore metastore_get fetch_parser_submit
 test_rules_PARTS := $(rules_PARTS)
 test_rules_WRAPS := $(rules_WRAPS)

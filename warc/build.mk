@@ -1,4 +1,4 @@
-warc_OBJECTS := $(addprefix warc/,compress.o decode.o reader.o remote.o warc_options.o writer.o)
+warc_OBJECTS := $(addprefix warc/,compress.o decode.o reader.o record.o remote.o warc_options.o writer.o)
 UNIT_TESTS += tests/unit/warc/test_compress tests/unit/warc/test_remote tests/unit/warc/test_warc
 FUZZERS += fuzz_warc
 test_warc_PARTS := tests/unit/warc/warc_files.o tests/unit/warc/warc_records.o tests/unit/warc/warc_faults.o

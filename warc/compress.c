@@ -89,7 +89,8 @@ compressor_is_packed(struct slice bytes)
     if (bytes.length < PACKED_SAMPLE) {
         return false;
     }
-    /* From the middle: formats begin with words. Nothing packed has 64 bytes in a row of text. */
+    /* The sample is from the middle: formats begin with words. Nothing packed has 64 bytes in a row
+     * of text. */
     const char *middle = bytes.at + (bytes.length - PACKED_SAMPLE) / 2;
     size_t text = 0;
     while (text < PACKED_TEXT && middle[text] >= '\t' && middle[text] < 0x7f) {

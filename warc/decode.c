@@ -5,7 +5,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "warc/warc_private.h"
+#include "warc/gzip.h"
+#include "warc/warc.h"
 
 enum { PIECE = 64 << 10, CODINGS_MAXIMUM = 4, RATIO_EXEMPT = 1 << 20, ZSTD_WINDOW_LOG = 27 };
 enum {
@@ -77,7 +78,7 @@ gzip_inflate(struct slice member, char *room, size_t length, struct reason *why)
                  : status_fail(why, STATUS_CORRUPT, "the gzip member is damaged or cut off");
 }
 
-/* At three times zlib's rate, but all or nothing. */
+/* Inflates at three times zlib's rate, but all or nothing. */
 static bool
 inflate_at_once(struct slice bytes, const struct sink *sink)
 {
@@ -90,6 +91,8 @@ inflate_at_once(struct slice bytes, const struct sink *sink)
     return true;
 }
 
+/* At the limit more is read, since a member that follows may be empty: only a byte beyond is too
+ * many. */
 static enum status
 inflate_stream(z_stream *stream, const struct sink *sink, bool members, const char *name,
                struct reason *why)
@@ -97,14 +100,16 @@ inflate_stream(z_stream *stream, const struct sink *sink, bool members, const ch
     int code = Z_OK;
     for (;;) {
         size_t room;
+        char beyond = 0;
         char *at = sink_room(sink, &room);
-        if (at == NULL) {
+        stream->next_out = (Bytef *)(at != NULL ? at : &beyond);
+        stream->avail_out = at != NULL ? (uInt)room : 1;
+        code = inflate(stream, Z_NO_FLUSH);
+        if (at != NULL) {
+            buf_commit(sink->out, room - stream->avail_out);
+        } else if (stream->avail_out == 0) {
             return too_large(why);
         }
-        stream->next_out = (Bytef *)at;
-        stream->avail_out = (uInt)room;
-        code = inflate(stream, Z_NO_FLUSH);
-        buf_commit(sink->out, room - stream->avail_out);
         if (code == Z_STREAM_END) {
             /* Another member may follow; anything else behind is ignored, as browsers do. */
             if (members && stream->avail_in > 2 && stream->next_in[0] == 0x1f &&

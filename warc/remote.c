@@ -138,7 +138,6 @@ warc_fetch_remote(struct warc_remote *remote, const char *web, struct slice file
     snprintf(range, sizeof range, "%lu-%lu", (unsigned long)offset,
              (unsigned long)(offset + length - 1));
     struct body body = {.bytes = member, .wanted = length};
-    remote->error[0] = 0;
     (void)curl_easy_setopt(remote->easy, CURLOPT_URL, url);
     (void)curl_easy_setopt(remote->easy, CURLOPT_RANGE, range);
     (void)curl_easy_setopt(remote->easy, CURLOPT_WRITEDATA, &body);

@@ -14,5 +14,6 @@ web_OBJECTS += $(addprefix web/ping/,finding.o indexnow.o indexnow_http.o key_pr
 PROGRAMS += quadrille-web
 quadrille-web_OBJECTS := web/web_main.o
 test_ping_WRAPS := key_proof
+test_status_WRAPS := pthread_cond_timedwait
 UNIT_TESTS += tests/unit/web/test_ping tests/unit/web/test_status tests/unit/web/test_web tests/unit/web/test_web_query
 FUZZERS += fuzz_ping fuzz_web

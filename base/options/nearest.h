@@ -19,7 +19,7 @@ struct nearest {
 struct nearest nearest_to(struct slice typed);
 void nearest_offer(struct nearest *nearest, const char *word);
 
-/* For messages: "; is it WORD?" with what stands before words, or nothing. */
+/* Returns a piece of a message: "; is it WORD?" with what stands before words, or nothing. */
 enum { NEAREST_TEXT_SIZE = 96 };
 const char *nearest_text(const struct nearest *nearest, const char *before,
                          char text[NEAREST_TEXT_SIZE]);

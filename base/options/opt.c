@@ -9,10 +9,28 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/options/nearest.h"
-#include "base/options/opt_private.h"
 #include "base/system/file.h"
 
 enum { FILE_MAXIMUM = 64 << 20 };
+
+/* One option with its present value. */
+struct opt_value {
+    const struct opt *opt;
+    char *text; /* as written */
+    bool changed;
+    bool boolean;
+    int64_t integer;   /* INTEGER, SIZE */
+    uint64_t duration; /* ms */
+    char *item_bytes;  /* LIST: the items, each NUL-terminated */
+    const char **items;
+    size_t item_count;
+};
+
+struct opt_set {
+    struct opt_value *values; /* sorted by name */
+    size_t count;
+    const struct opt *const *tables; /* for printing in the tables' order */
+};
 
 /* ---- reading values ---- */
 
@@ -22,7 +40,7 @@ static const char *const type_examples[] = {
     [OPT_SIZE] = "a size such as 4096, 64K or 1.5G",
     [OPT_DURATION] = "a duration such as 1.5, 200ms, 5m or 1d",
     [OPT_STRING] = "text",
-    [OPT_LIST] = "words parted by commas or blanks",
+    [OPT_LIST] = "words separated by commas or blanks",
     [OPT_CHOICE] = "one of the choices",
 };
 
@@ -220,6 +238,12 @@ opt_set_new(const struct opt *const *tables)
         }
     }
     return set;
+}
+
+const struct opt *const *
+opt_set_tables(const struct opt_set *set)
+{
+    return set->tables;
 }
 
 void

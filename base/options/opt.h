@@ -27,7 +27,7 @@ enum opt_type {
     OPT_SIZE,     /* bytes; suffix K, M, G, T (powers of 1024) */
     OPT_DURATION, /* seconds, fraction allowed; suffix ms, s, m, h, d */
     OPT_STRING,
-    OPT_LIST,  /* parted by commas and blanks */
+    OPT_LIST,  /* separated by commas and blanks */
     OPT_CHOICE /* one of the words in `choices` */
 };
 
@@ -65,6 +65,10 @@ size_t opt_list(const struct opt_set *set, const char *name, const char *const *
 /* The value as written, of any type; whether it differs from the default. */
 const char *opt_text(const struct opt_set *set, const char *name, bool *changed);
 
+/* Returns the tables that the set was made of, NULL behind the last. They are the caller's of
+ * opt_set_new. */
+const struct opt *const *opt_set_tables(const struct opt_set *set);
+
 /* The commented sample configuration: every option with its help and default, all options
  * commented out. deploy/quadrille.conf is this output; a test compares. */
 void opt_set_print_sample(const struct opt_set *set, FILE *out);
@@ -95,7 +99,7 @@ struct program {
     const char *name;                /* "quadrille crawl" */
     const char *synopsis;            /* "[OPTION]... FILE", operands after the flags */
     const char *summary;             /* one line */
-    const char *description;         /* paragraphs parted by blank lines */
+    const char *description;         /* paragraphs separated by blank lines */
     const char *examples;            /* shell lines, comments with # */
     const struct flag *flags;        /* ended by name NULL; may be NULL */
     const struct opt *const *tables; /* options that its manual page lists; may be NULL */

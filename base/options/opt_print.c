@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "base/options/opt_private.h"
+#include "base/options/opt.h"
 #include "base/options/text_print.h"
 
 /* "fetch" of "fetch.delay" */
@@ -43,7 +43,7 @@ opt_set_print_sample(const struct opt_set *set, FILE *out)
     (void)fputs("# Configuration of a data directory. Each line is the default; remove its # to\n"
                 "# change it. The same can be given on a command line: --set name=value.\n",
                 out);
-    for (const struct opt *const *table = set->tables; *table; table++) {
+    for (const struct opt *const *table = opt_set_tables(set); *table; table++) {
         for (const struct opt *opt = *table; opt->name; opt++) {
             (void)fputs("\n", out);
             text_wrap(out, "# ", opt->help);
@@ -58,7 +58,7 @@ opt_set_print_sample(const struct opt_set *set, FILE *out)
 void
 opt_set_print_mdoc(const struct opt_set *set, FILE *out)
 {
-    for (const struct opt *const *table = set->tables; *table; table++) {
+    for (const struct opt *const *table = opt_set_tables(set); *table; table++) {
         const struct opt *previous = NULL;
         for (const struct opt *opt = *table; opt->name; previous = opt++) {
             if (!previous || section_length(previous) != section_length(opt) ||

@@ -98,7 +98,7 @@ text_mdoc(FILE *out, const char *text)
 {
     size_t length;
     const char *line;
-    bool literal = false, parted = false, begun = false;
+    bool literal = false, new_paragraph = false, begun = false;
     while ((line = line_next(&text, &length))) {
         const bool is_literal = line_is_literal(line, length);
         if (literal && !is_literal) {
@@ -107,15 +107,15 @@ text_mdoc(FILE *out, const char *text)
         } else if (!literal && is_literal) {
             (void)fputs(".Bd -literal -offset indent\n", out);
             literal = true;
-            parted = false;
+            new_paragraph = false;
         }
         if (length == 0) {
-            parted = begun;
+            new_paragraph = begun;
             continue;
         }
-        if (parted) {
+        if (new_paragraph) {
             (void)fputs(".Pp\n", out);
-            parted = false;
+            new_paragraph = false;
         }
         mdoc_escape(out, line, length);
         (void)fputc('\n', out);

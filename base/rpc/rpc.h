@@ -66,8 +66,9 @@ struct rpc_request {
 enum status rpc_server_open(struct rpc_server **server, const char *const *endpoints,
                             const struct rpc_keys *keys, struct reason *why);
 void rpc_server_close(struct rpc_server *server);
-/* For poll(2): readable may mean work; always drain with rpc_server_receive until AGAIN. It
- * becomes readable again if a message comes in during a later rpc_reply. */
+/* Returns a descriptor for poll(2). When it is readable there may be work; always drain with
+ * rpc_server_receive until AGAIN. It becomes readable again if a message comes in during a later
+ * rpc_reply. */
 int rpc_server_descriptor(struct rpc_server *server);
 enum status rpc_server_receive(struct rpc_server *server, struct rpc_request *request);
 /* Answers and frees the request. why is sent when status is not OK. */
@@ -85,7 +86,7 @@ struct rpc_publisher;
 enum status rpc_publisher_open(struct rpc_publisher **publisher, const char *const *endpoints,
                                const struct rpc_keys *keys, struct reason *why);
 void rpc_publisher_close(struct rpc_publisher *publisher);
-/* For poll(2): call rpc_publisher_wanted when readable. */
+/* Returns a descriptor for poll(2): call rpc_publisher_wanted when it is readable. */
 int rpc_publisher_descriptor(struct rpc_publisher *publisher);
 /* Takes in who subscribes; false while nobody does. Never blocks. */
 bool rpc_publisher_wanted(struct rpc_publisher *publisher);
@@ -113,7 +114,8 @@ enum status rpc_client_open(struct rpc_client **client, const struct rpc_client_
                             struct reason *why);
 void rpc_client_close(struct rpc_client *client); /* outstanding requests end CANCELLED,
                                                      posts from there are dropped */
-/* For poll(2), together with rpc_client_wait_ms: call rpc_client_process when readable. */
+/* Returns a descriptor for poll(2), to be used together with rpc_client_wait_ms: call
+ * rpc_client_process when it is readable. */
 int rpc_client_descriptor(struct rpc_client *client);
 /* Queues a request. timeout_ms 0: waits for ever (resending). payload is copied. done is called
  * by rpc_client_process, never here; it may post, but not close. A payload past the maximum

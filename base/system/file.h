@@ -33,7 +33,7 @@ enum status file_raise_limit(uint64_t *limit, struct reason *why);
  * overlays) it is made with a name, which is removed at once. */
 enum status file_open_unnamed(const char *folder, int *descriptor, struct reason *why);
 
-/* So that names made, changed and removed in the folder outlast a power failure. */
+/* Syncs the folder, so that names made, changed and removed in it outlast a power failure. */
 enum status file_sync_folder(const char *folder, struct reason *why);
 /* Makes the folder where it is missing. Its name is there for good when it returns OK: a file
  * system may forget a folder with all that was synced in it. */

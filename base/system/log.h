@@ -2,7 +2,7 @@
  *
  *   log_info("fetched", "uri=%s status=%d ms=%d", uri, status, ms)
  *
- * The format holds `key=conversion` pairs parted by single blanks, each conversion one of
+ * The format holds `key=conversion` pairs separated by single blanks, each conversion one of
  * %s %d %u %ld %lu %zu %g %.3f and %.*s (int, const char *); values are quoted and escaped
  * as the chosen form needs. Lines are written with one write(2), cut at 8 KiB. Thread-safe.
  */

@@ -6,9 +6,13 @@
  * serialised: removing a path's last segment is cutting at its last slash. The one thing known
  * late is the "/." that keeps a path of two leading slashes from reading as a host.
  */
-#include "base/url/url_internal.h"
+
+#include "base/url/url.h"
 
 #include "base/ascii.h"
+#include "base/url/url_host.h"
+#include "base/url/url_percent.h"
+#include "base/url/url_text.h"
 
 struct special {
     struct slice scheme;

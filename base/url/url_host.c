@@ -4,9 +4,10 @@
 #include <unicode/uidna.h>
 #include <unicode/utf8.h>
 
-#include "base/url/url_internal.h"
+#include "base/url/url_host.h"
 
 #include "base/ascii.h"
+#include "base/url/url_percent.h"
 
 enum { DOMAIN_MAXIMUM = 2048 };
 

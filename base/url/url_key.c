@@ -7,9 +7,10 @@
  * a second lane to the same server. */
 #include <libpsl.h>
 
-#include "base/url/url_internal.h"
-
 #include "base/ascii.h"
+#include "base/url/url.h"
+#include "base/url/url_percent.h"
+#include "base/url/url_text.h"
 
 static bool
 is_unreserved(unsigned char c)

@@ -1,4 +1,4 @@
-#include "base/url/url_internal.h"
+#include "base/url/url_percent.h"
 
 /* The sets an ASCII character belongs to; controls, DEL and bytes from 0x80 are in all. */
 static unsigned

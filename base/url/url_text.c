@@ -1,4 +1,4 @@
-#include "base/url/url_internal.h"
+#include "base/url/url_text.h"
 
 #include "base/ascii.h"
 
@@ -8,7 +8,6 @@ url_ends_host(char c)
     return c == '/' || c == '\\' || c == '?' || c == '#';
 }
 
-/* Length of the scheme at the front, 0 when there is none. */
 size_t
 url_scheme_length(struct slice text)
 {
@@ -36,7 +35,6 @@ url_starts_with_drive_letter(struct slice text)
            (text.length == 2 || url_ends_host(text.at[2]));
 }
 
-/* Dots of a segment, each "." or "%2e": 1, 2, or 0 when it is an ordinary name. */
 int
 url_dot_count(struct slice segment)
 {
@@ -53,7 +51,6 @@ url_dot_count(struct slice segment)
     return dots;
 }
 
-/* Finds where the port's colon stands: the first one outside brackets, or length. */
 size_t
 url_find_port(struct slice text)
 {
@@ -70,7 +67,6 @@ url_find_port(struct slice text)
     return text.length;
 }
 
-/* Without leading and trailing controls and blanks. */
 struct slice
 url_trim(struct slice input)
 {
@@ -83,7 +79,6 @@ url_trim(struct slice input)
     return input;
 }
 
-/* Tabs and newlines are ignored wherever they stand; copies only when there are any. */
 struct slice
 url_without_newlines(struct slice input, struct buf *copy_of)
 {

@@ -23,7 +23,7 @@
 enum { DEPTH_MOST = 16, PIECE_BYTES = 1 << 18, PIECE_MOST = 1 << 30 };
 
 /* Belongs to what runs, not to what is kept. The shares of ROOT are places of their own. */
-static const char *const left_out[] = {"run", "log", "tmp"};
+static const char *const left_out[] = {"run", "log", "tmp", "settings"};
 static const char *const left_out_of_root[] = {"run",    "log",       "tmp",   "machines",
                                                "claims", "addresses", "shares"};
 
@@ -254,7 +254,7 @@ drop_gone(struct walk *walk, const char *name, const struct stat *info, struct r
 
 /* ---- the manifest ---- */
 
-/* Whether the file is one of a queue's, a metadata store's or an index's trees. */
+/* Returns whether the file is one of a queue's, a metadata store's or an index's trees. */
 static bool
 is_tree(const char *name)
 {

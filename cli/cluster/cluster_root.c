@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/rpc/rpc.h"
 #include "base/system/file.h"
+#include "cli/cluster/disks/share_nodes.h"
 #include "cli/shared/cli.h"
 
 enum { NAME_SIZE = 320 };
@@ -33,8 +34,9 @@ put_nodes(struct buf *text, size_t shares, const char *prefix, const char *publi
 enum status
 cluster_root_make_folders(const char *root, size_t shares, struct reason *why)
 {
-    static const char *const folders[] = {"machines", "claims", "addresses", "moves",    "drains",
-                                          "shares",   "tmp",    "log",       "forgotten"};
+    static const char *const folders[] = {"machines",  "claims",   "addresses", "moves",
+                                          "drains",    "shares",   "tmp",       "log",
+                                          "forgotten", "handovers"};
     TRY(file_make_folder(root, 0700, why));
     for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
         char path[ROOT_PATH_SIZE + NAME_SIZE];
@@ -56,7 +58,7 @@ make_share(const struct share_files *files, size_t share, size_t shares, const c
     char name[NAME_SIZE];
     struct buf text;
     buf_init(&text, 1 << 20);
-    put_nodes(&text, shares, "../../", public_key);
+    put_nodes(&text, shares, SHARE_NODES_PREFIX, public_key);
     snprintf(name, sizeof name, "shares/%zu/cluster.conf", share);
     enum status status = files->replace(files->context, name, buf_slice(&text), why);
     buf_reset(&text);

@@ -128,7 +128,7 @@ is_silent(const struct shown *shown, double silent_s)
     return silent_s * 1000 > (double)share_patience_ms(shown->settings);
 }
 
-/* As `cluster run` reads them; its --set is its own. */
+/* Reads the settings as `cluster run` does; its --set is its own. */
 static void
 take_settings(struct shown *shown)
 {
@@ -165,6 +165,31 @@ take_all(struct shown *shown, struct reason *why)
     return STATUS_OK;
 }
 
+/* The machine that has its data, if these lie on a disk and nobody runs it now; since: "" when no
+ * session of that machine says anything. */
+static void
+describe_place(const struct shown *shown, size_t share, char state[SHARE_TOLD_SIZE])
+{
+    const struct share_place *place = &shown->shares[share].place;
+    double silent_s = -1;
+    for (size_t i = 0; i < shown->session_count; i++) {
+        const struct shown_session *one = &shown->sessions[i];
+        if (strcmp(one->session.machine, place->machine) == 0 &&
+            (silent_s < 0 || one->silent_s < silent_s)) {
+            silent_s = one->silent_s;
+        }
+    }
+    if (silent_s < 0) {
+        snprintf(state, SHARE_TOLD_SIZE, "lies on the disk of %s, which does not run",
+                 place->machine);
+    } else if (is_silent(shown, silent_s)) {
+        snprintf(state, SHARE_TOLD_SIZE, "lies on the disk of %s, which is away for %.0f s",
+                 place->machine, silent_s);
+    } else {
+        snprintf(state, SHARE_TOLD_SIZE, "lies on the disk of %s", place->machine);
+    }
+}
+
 /* Machine and state of a share; both may be "". */
 static void
 describe(const struct shown *shown, size_t share, const char **machine, char state[SHARE_TOLD_SIZE])
@@ -172,9 +197,12 @@ describe(const struct shown *shown, size_t share, const char **machine, char sta
     const struct share_seen *seen = &shown->shares[share];
     const int owner = session_number(shown, seen->session);
     *machine = owner >= 0 ? shown->sessions[owner].session.machine : "";
-    if (seen->session[0] == '\0') {
+    const bool runs = owner >= 0 && !is_silent(shown, shown->sessions[owner].silent_s);
+    if (seen->place.machine[0] != '\0' && !runs && !shown->forgotten[share]) {
+        describe_place(shown, share, state);
+    } else if (seen->session[0] == '\0') {
         snprintf(state, SHARE_TOLD_SIZE, shown->forgotten[share] ? "forgotten" : "free");
-    } else if (owner < 0 || is_silent(shown, shown->sessions[owner].silent_s)) {
+    } else if (!runs) {
         snprintf(state, SHARE_TOLD_SIZE, "its owner is silent");
     } else {
         share_session_told(buf_slice(&shown->texts[owner]), share, state);
@@ -314,6 +342,9 @@ print_text(const struct shown *shown, FILE *out)
         if (is_outdated(shown, version)) {
             fputs("; with earlier settings", out);
         }
+        if (shown->shares[i].place.copy[0] != '\0') {
+            fprintf(out, "; in %zu.%s", i, shown->shares[i].place.copy);
+        }
         if (shown->moved_to[i][0] != '\0' && strcmp(shown->moved_to[i], machine) != 0) {
             fprintf(out, "; to go to %s", shown->moved_to[i]);
         }
@@ -385,11 +416,12 @@ print_json_shares(const struct shown *shown, FILE *out)
                 ",\"settings\":\"%s\",\"state\":",
                 i > 0 ? "," : "", i, machine, shown->shares[i].generation, version);
         put_text(state, out);
-        fprintf(out,
-                ",\"moved_to\":\"%s\",\"answers\":%s,\"jobs\":%" PRIu64 ",\"oldest_ms\":%" PRIu64
-                ",\"outboxes\":%" PRIu64 "}",
-                shown->moved_to[i], lag->answers ? "true" : "false", lag->jobs, lag->oldest_ms,
-                lag->outbox);
+        fprintf(
+            out,
+            ",\"disk\":\"%s\",\"copy\":\"%s\",\"moved_to\":\"%s\",\"answers\":%s,\"jobs\":%" PRIu64
+            ",\"oldest_ms\":%" PRIu64 ",\"outboxes\":%" PRIu64 "}",
+            shown->shares[i].place.machine, shown->shares[i].place.copy, shown->moved_to[i],
+            lag->answers ? "true" : "false", lag->jobs, lag->oldest_ms, lag->outbox);
     }
 }
 

@@ -14,6 +14,8 @@
 #include "base/memory.h"
 #include "base/system/file.h"
 #include "base/system/log.h"
+#include "cli/cluster/cluster_root.h"
+#include "cli/cluster/disks/share_nodes.h"
 #include "cli/cluster/machine_signals.h"
 #include "cli/cluster/root_settings.h"
 #include "cli/cluster/share_guard.h"
@@ -68,37 +70,16 @@ helper_stages_check(const char *stages, struct reason *why)
 
 /* ---- the directory of a share's processes ---- */
 
-static void
-replace_all(struct slice text, const char *old, const char *new, struct buf *out)
-{
-    const size_t length = strlen(old);
-    for (size_t i = 0; i < text.length;) {
-        if (text.length - i >= length && memcmp(text.at + i, old, length) == 0) {
-            buf_append_string(out, new);
-            i += length;
-        } else {
-            buf_append_char(out, text.at[i++]);
-        }
-    }
-}
-
 /* The share's own cluster.conf, whose paths lead to ROOT from two folders under it, and that here
  * is a helper. */
 static enum status
 make_nodes(const struct helper *helper, size_t share, struct reason *why)
 {
     char path[PATH_SIZE], name[NAME_SIZE];
-    struct buf of_share, text, present;
-    buf_init(&of_share, CONF_MAXIMUM);
+    struct buf text, present;
     buf_init(&text, 2 * CONF_MAXIMUM);
     buf_init(&present, 2 * CONF_MAXIMUM);
-    snprintf(path, sizeof path, "%s/shares/%zu/cluster.conf", helper->settings->root, share);
-    enum status status = file_read(path, &of_share, why);
-    if (status == STATUS_NOT_FOUND) {
-        status = status_fail(why, STATUS_MISUSE,
-                             "its folder has no cluster.conf: it is not mounted here");
-    }
-    replace_all(buf_slice(&of_share), "../../", "../../../", &text);
+    enum status status = share_nodes_read(helper->settings->root, share, "../../../", &text, why);
     buf_printf(&text, "helper %s\n", helper->settings->machine);
     snprintf(name, sizeof name, HELPERS_FOLDER "/%s/%zu/cluster.conf", helper->settings->machine,
              share);
@@ -108,7 +89,6 @@ make_nodes(const struct helper *helper, size_t share, struct reason *why)
     if (status == STATUS_OK && !same) {
         status = helper->files.replace(helper->files.context, name, buf_slice(&text), why);
     }
-    buf_release(&of_share);
     buf_release(&text);
     buf_release(&present);
     return status;

@@ -15,7 +15,7 @@ struct helper_run_settings {
     const char *root; /* absolute */
     struct share_settings cluster;
     const char *machine;
-    const char *stages; /* parted by commas, checked by helper_stages_check */
+    const char *stages; /* separated by commas, checked by helper_stages_check */
     const struct flag_list *assignments;
 };
 /* MISUSE unless all are stages that can be done for another machine, and there is one. */

@@ -16,6 +16,9 @@
 
 #include "base/memory.h"
 #include "base/system/log.h"
+#include "cli/cluster/disks/share_disk.h"
+#include "cli/cluster/disks/share_mover.h"
+#include "cli/cluster/disks/share_receiver.h"
 #include "cli/cluster/machine_signals.h"
 #include "cli/cluster/root_settings.h"
 #include "cli/cluster/share_guard.h"
@@ -51,6 +54,8 @@ struct machine {
     struct renewal renewal;
     pthread_mutex_t guarding; /* of what share_guard_* are called with */
     struct run_share *shares;
+    struct share_mover *mover;       /* NULL: shares lie in ROOT */
+    struct share_receiver *receiver; /* as mover */
     struct root_settings root;
     int signals;
     bool stopping, step_failed;
@@ -142,11 +147,14 @@ begin_session(struct machine *machine, struct reason *why)
                                                .address = settings->address,
                                                .incarnation = machine->incarnation,
                                                .weight = settings->weight,
-                                               .only = settings->only};
+                                               .only = settings->only,
+                                               .disk = settings->disk};
     share_owner_close(machine->owner);
     machine->owner = share_owner_open(&owner);
     log_info("session", "name=%s", share_owner_session(machine->owner));
-    return STATUS_OK;
+    return machine->mover != NULL
+               ? share_mover_begin(machine->mover, &machine->files, machine->owner, why)
+               : STATUS_OK;
 }
 
 /* ---- one share ---- */
@@ -200,14 +208,46 @@ check_present(const char *directory, struct reason *why)
                              "restored (docs/BACKUP.md)");
 }
 
+/* On the disk of this machine: a share that has no data yet gets some, and is found there with the
+ * next look at the claims. */
+static enum status
+find_on_disk(struct machine *machine, size_t number, char directory[PATH_SIZE], struct reason *why)
+{
+    const char *disk = machine->settings->disk;
+    uint64_t generation;
+    struct share_place place = *share_owner_place(machine->owner, number, &generation);
+    if (place.machine[0] == '\0') {
+        snprintf(place.machine, sizeof place.machine, "%s", machine->settings->machine);
+        share_mover_new_copy(machine->mover, number, place.copy);
+        TRY(share_disk_make(disk, number, place.copy, why));
+        TRY(share_owner_settle(machine->owner, number, &place, why));
+        place = *share_owner_place(machine->owner, number, &generation);
+    }
+    if (share_owner_has(machine->owner, number) != SHARE_OURS ||
+        strcmp(place.machine, machine->settings->machine) != 0) {
+        return status_fail(why, STATUS_AGAIN, "it is not known where its data lie");
+    }
+    return share_disk_prepare(machine->settings->root, disk, number, place.copy, directory, why);
+}
+
+static enum status
+find_directory(struct machine *machine, size_t number, char directory[PATH_SIZE],
+               struct reason *why)
+{
+    if (machine->mover != NULL) {
+        return find_on_disk(machine, number, directory, why);
+    }
+    snprintf(directory, PATH_SIZE, "%s/shares/%zu", machine->settings->root, number);
+    return check_present(directory, why);
+}
+
 static enum status
 start_share(struct machine *machine, size_t number, struct reason *why)
 {
     struct run_share *share = &machine->shares[number];
     char directory[PATH_SIZE];
     TRY(check_settings(machine, why));
-    snprintf(directory, sizeof directory, "%s/shares/%zu", machine->settings->root, number);
-    TRY(check_present(directory, why));
+    TRY(find_directory(machine, number, directory, why));
     const bool clean = share_owner_took_clean(machine->owner, number) && !share->unclean;
     const uint64_t now = share_clock_ms(NULL);
     const uint64_t rested_at = now + rest_ms(machine->root.cli.options, clean);
@@ -231,7 +271,7 @@ static void
 tell_state(struct machine *machine, size_t number)
 {
     const struct run_share *share = &machine->shares[number];
-    char told[SHARE_TOLD_SIZE];
+    char told[SHARE_TOLD_SIZE], moving[SHARE_TOLD_SIZE] = "";
     const uint64_t now = share_clock_ms(NULL);
     if (share->guard.pid > 0 && share->stopping) {
         snprintf(told, sizeof told, "stops");
@@ -243,7 +283,23 @@ tell_state(struct machine *machine, size_t number)
     } else {
         snprintf(told, sizeof told, "%s", share->failure);
     }
+    if (machine->mover != NULL) {
+        share_mover_tell(machine->mover, number, moving);
+    }
+    if (moving[0] != '\0') {
+        const size_t length = strlen(told);
+        snprintf(told + length, sizeof told - length, "%s%s", length > 0 ? "; " : "", moving);
+    }
     share_owner_tell(machine->owner, number, told);
+}
+
+static void
+stop_processes(struct run_share *share)
+{
+    if (share->guard.pid > 0 && !share->stopping) {
+        share->stopping = true;
+        share_guard_stop(&share->guard);
+    }
 }
 
 static void
@@ -252,10 +308,8 @@ run_ours(struct machine *machine, size_t number)
     struct run_share *share = &machine->shares[number];
     struct reason why = {""};
     if (share->guard.pid > 0) {
-        if (share->settings != machine->root.version && machine->root.wrong.text[0] == '\0' &&
-            !share->stopping) {
-            share->stopping = true; /* it starts again with what is set now */
-            share_guard_stop(&share->guard);
+        if (share->settings != machine->root.version && machine->root.wrong.text[0] == '\0') {
+            stop_processes(share); /* they start again with what is set now */
         }
         return;
     }
@@ -277,21 +331,43 @@ leave_share(struct machine *machine, size_t number)
 {
     struct run_share *share = &machine->shares[number];
     struct reason why = {""};
+    const struct share_place *place = NULL;
+    if (machine->mover != NULL) {
+        share_mover_drop(machine->mover, number);
+        place = share_mover_place(machine->mover, number);
+    }
     if (share->guard.pid > 0) {
-        if (!share->stopping) {
-            share->stopping = true;
-            share_guard_stop(&share->guard);
-        }
+        stop_processes(share);
         return;
     }
     const bool clean = !share->unclean && share_clock_ms(NULL) >= share->rested_at;
     share_owner_tell(machine->owner, number, "");
-    if (share_owner_release(machine->owner, number, clean, &why) != STATUS_OK) {
+    if (share_owner_release(machine->owner, number, clean, place, &why) != STATUS_OK) {
         log_warning("release_failed", "share=%zu reason=%s", number, why.text);
         return;
     }
     log_info("share_released", "share=%zu clean=%d", number, clean);
     *share = (struct run_share){0};
+}
+
+static void
+mind_ours(struct machine *machine, size_t number)
+{
+    struct run_share *share = &machine->shares[number];
+    const enum share_moving moving =
+        machine->mover != NULL ? share_mover_mind(machine->mover, number, share->guard.pid > 0,
+                                                  machine->root.cli.options)
+                               : MOVING_RUNS;
+    if (moving == MOVING_GOES) {
+        leave_share(machine, number);
+        return;
+    }
+    if (moving == MOVING_STOPS) {
+        stop_processes(share);
+    } else {
+        run_ours(machine, number);
+    }
+    tell_state(machine, number);
 }
 
 static void
@@ -320,7 +396,8 @@ static bool
 is_of_a_guard(const void *context, pid_t group)
 {
     const struct machine *machine = context;
-    bool found = false;
+    bool found = machine->mover != NULL && (share_mover_has_group(machine->mover, group) ||
+                                            share_receiver_has_group(machine->receiver, group));
     for (size_t i = 0; i < machine->settings->cluster.shares; i++) {
         found = found || machine->shares[i].guard.pid == group;
     }
@@ -338,13 +415,15 @@ mind_shares(struct machine *machine, uint64_t next)
         reap(machine, i);
         switch (share_owner_has(machine->owner, i)) {
         case SHARE_OURS:
-            run_ours(machine, i);
-            tell_state(machine, i);
+            mind_ours(machine, i);
             break;
         case SHARE_LEAVING:
             leave_share(machine, i);
             break;
         case SHARE_OTHERS:
+            if (machine->mover != NULL) {
+                share_mover_tidy(machine->mover, i);
+            }
             share_guard_kill(&share->guard);
             if (share->guard.pid <= 0) {
                 *share = (struct run_share){0};
@@ -448,7 +527,14 @@ loop(struct machine *machine)
 {
     for (;;) {
         root_settings_look(&machine->root);
+        share_owner_balance(machine->owner,
+                            machine->root.cli.options == NULL ||
+                                opt_bool(machine->root.cli.options, "cluster.balance"));
         TRY(step(machine));
+        if (machine->receiver != NULL) {
+            share_receiver_mind(machine->receiver, &machine->files,
+                                share_owner_session(machine->owner));
+        }
         const uint64_t next = later_by(pace_ms(machine));
         tell_settings(machine);
         do {
@@ -473,6 +559,11 @@ open_machine(struct machine *machine, struct reason *why)
         sizeof machine->incarnation) {
         return status_fail_errno(why, "cannot get a random number");
     }
+    if (settings->disk != NULL) {
+        machine->mover = share_mover_open(settings->disk, &settings->cluster);
+        machine->receiver = share_receiver_open(settings->root, settings->disk, settings->machine,
+                                                &settings->cluster);
+    }
     machine->incarnation = machine->incarnation >> SESSION_COUNT_BITS << SESSION_COUNT_BITS;
     return begin_session(machine, why);
 }
@@ -489,6 +580,8 @@ machine_run(const struct machine_run_settings *settings, struct reason *why)
     if (status == STATUS_OK) {
         share_owner_end(machine.owner);
     }
+    share_mover_close(machine.mover);
+    share_receiver_close(machine.receiver);
     root_settings_close(&machine.root);
     share_owner_close(machine.owner);
     root_files_close(&machine.files);

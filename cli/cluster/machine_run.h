@@ -14,6 +14,7 @@ struct machine_run_settings {
     const char *machine, *address;
     unsigned weight;
     const bool *only; /* NULL: whichever */
+    const char *disk; /* absolute: where shares lie here; NULL: they lie in ROOT */
     const struct flag_list *assignments;
 };
 /* Runs until SIGTERM or SIGINT; then it gives all shares back. */

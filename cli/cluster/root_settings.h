@@ -29,7 +29,7 @@ void root_settings_look(struct root_settings *settings);
 /* Lines of a session or helper: what it has read, and what it holds against it. */
 void root_settings_tell(const struct root_settings *settings, struct buf *text);
 
-/* In a session: name of the line with the version that a share of the machine runs with. */
+/* Is the line of a session that has the version which a share of the machine runs with. */
 #define SHARE_SETTINGS_LINE "runs_with %zu"
 
 /* The version of the files as they are; 0 and why: one cannot be read. */

@@ -13,7 +13,7 @@
 #include "base/system/clock.h"
 #include "base/system/file.h"
 #include "cli/cluster/cluster_root.h"
-#include "cli/cluster/share_guard.h"
+#include "cli/cluster/share_end.h"
 #include "cli/shared/cli.h"
 #include "config/run_lock.h"
 #include "shares/share_claims.h"
@@ -55,14 +55,19 @@ read_forgotten(struct forgetting *forgetting, struct reason *why)
 
 /* ---- whether it is lost ---- */
 
-/* Session of the owner; empty: none. */
+/* Nobody can see from here whether they are still there. */
 static enum status
-read_owner(struct forgetting *forgetting, char session[SESSION_NAME_SIZE], struct reason *why)
+check_disk(const struct forgetting *forgetting, struct reason *why)
 {
     struct share_seen seen[SHARES_MOST];
     TRY(share_claims_read(&forgetting->files, forgetting->settings->shares, seen, why));
-    memcpy(session, seen[forgetting->share].session, SESSION_NAME_SIZE);
-    return STATUS_OK;
+    const struct share_place *place = &seen[forgetting->share].place;
+    return place->machine[0] == '\0'
+               ? STATUS_OK
+               : status_fail(why, STATUS_MISUSE,
+                             "share %zu lies on the disk of %s, as %zu.%s, and goes on when that "
+                             "machine is back, or when a backup is restored; --force gives it up",
+                             forgetting->share, place->machine, forgetting->share, place->copy);
 }
 
 static enum status
@@ -71,7 +76,7 @@ check_lost(struct forgetting *forgetting, struct reason *why)
     static const char *const data[] = {"queue", "metastore", "index-1", "warc"};
     char session[SESSION_NAME_SIZE], path[ROOT_PATH_SIZE + NAME_SIZE];
     struct stat info;
-    TRY(read_owner(forgetting, session, why));
+    TRY(share_end_owner(&forgetting->files, forgetting->settings, forgetting->share, session, why));
     snprintf(path, sizeof path, "%s/machines/%s", forgetting->root, session);
     if (session[0] != '\0' && stat(path, &info) == 0 &&
         (uint64_t)info.st_mtim.tv_sec * 1000 + share_patience_ms(forgetting->settings) >
@@ -79,6 +84,9 @@ check_lost(struct forgetting *forgetting, struct reason *why)
         return status_fail(why, STATUS_MISUSE,
                            "share %zu has an owner, session %s; --force gives it up all the same",
                            forgetting->share, session);
+    }
+    if (forgetting->settings->own_disks) {
+        return check_disk(forgetting, why);
     }
     for (size_t i = 0; i < sizeof data / sizeof data[0]; i++) {
         snprintf(path, sizeof path, "%s/shares/%zu/%s", forgetting->root, forgetting->share,
@@ -107,58 +115,6 @@ mark(struct forgetting *forgetting, struct reason *why)
     snprintf(name, sizeof name, "forgotten/%zu", forgetting->share);
     return forgetting->files.make(forgetting->files.context, name, SLICE("forgotten\n"), &made,
                                   why);
-}
-
-/* ---- until nobody acts for it ---- */
-
-/* The beat of a session; 0: it has no file, so it is dead. */
-static enum status
-read_beat(struct forgetting *forgetting, const char *session, uint64_t *beat, struct reason *why)
-{
-    struct share_session record;
-    char name[NAME_SIZE];
-    struct buf text;
-    *beat = 0;
-    snprintf(name, sizeof name, "machines/%s", session);
-    buf_init(&text, SHARE_TEXT_MAXIMUM);
-    const enum status status = forgetting->files.read(forgetting->files.context, name, &text, why);
-    if (status == STATUS_OK && share_session_parse(buf_slice(&text), &record)) {
-        *beat = record.beat;
-    }
-    buf_release(&text);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
-/* By the rule of every claimant: the owner gave it back, is dead, or shows one beat for so long
- * that its processes have ended. Nobody claims what is marked. */
-static enum status
-await_end(struct forgetting *forgetting, struct reason *why)
-{
-    char session[SESSION_NAME_SIZE], before[SESSION_NAME_SIZE] = "";
-    uint64_t beat, last = 0, changed_ms = 0;
-    for (;; pause_briefly()) {
-        const uint64_t now = share_clock_ms(NULL);
-        TRY(read_owner(forgetting, session, why));
-        if (session[0] == '\0') {
-            return STATUS_OK;
-        }
-        TRY(read_beat(forgetting, session, &beat, why));
-        if (beat == 0) {
-            return STATUS_OK;
-        }
-        if (beat != last || strcmp(session, before) != 0) {
-            if (last == 0) {
-                fprintf(forgetting->out, "share %zu: waits until %s has ended its processes\n",
-                        forgetting->share, session);
-                fflush(forgetting->out);
-            }
-            last = beat;
-            memcpy(before, session, sizeof before);
-            changed_ms = share_clock_ms(NULL);
-        } else if (now - changed_ms >= share_patience_ms(forgetting->settings)) {
-            return STATUS_OK;
-        }
-    }
 }
 
 /* ---- the others ---- */
@@ -279,7 +235,8 @@ give_up(struct forgetting *forgetting, bool force, struct reason *why)
         }
         TRY(mark(forgetting, why));
     }
-    TRY(await_end(forgetting, why));
+    TRY(share_end_await(&forgetting->files, forgetting->settings, forgetting->share, false,
+                        forgetting->out, why));
     return drop_from_all(forgetting, why);
 }
 

@@ -30,7 +30,7 @@ struct share_guard {
 struct share_guard_settings {
     const char *directory;               /* of the share */
     const struct flag_list *assignments; /* --set of its processes */
-    const char *only;                    /* names of those that run, parted by commas; NULL: all */
+    const char *only; /* names of those that run, separated by commas; NULL: all */
     uint64_t until_ms;
     uint64_t fetch_after_ms; /* how long fetch waits before it starts */
 };

@@ -1,5 +1,6 @@
 /* quadrille cluster: many machines that share one crawl. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,9 +15,9 @@
 enum { WEIGHT_MOST = 1000, LEASE_LEAST_S = 1, LEASE_MOST_S = 3600 };
 
 struct asked {
-    const char *directory, *root, *shares, *machine, *address, *stages;
+    const char *directory, *root, *shares, *machine, *address, *stages, *disk;
     int64_t weight, lease;
-    bool json, undo, force;
+    bool json, undo, force, own_disks;
     struct flag_list assignments;
 };
 
@@ -36,7 +37,8 @@ initialise(const struct asked *asked, struct reason *why)
                            LEASE_MOST_S);
     }
     const struct share_settings settings = {.shares = (size_t)shares,
-                                            .lease_ms = (uint32_t)asked->lease * 1000};
+                                            .lease_ms = (uint32_t)asked->lease * 1000,
+                                            .own_disks = asked->own_disks};
     TRY(cluster_root_make(asked->root, &settings, why));
     printf("%s is ready, with %ld shares; what holds for all of them stands in "
            "%s/quadrille.conf\n",
@@ -62,11 +64,43 @@ help(const struct asked *asked, const char *root, const struct share_settings *s
     return helper_run(&helper, why);
 }
 
+/* Its absolute path; empty: shares lie in ROOT. */
+static enum status
+find_disk(const struct asked *asked, const struct share_settings *settings,
+          char disk[MACHINE_DISK_SIZE], struct reason *why)
+{
+    char real[PATH_MAX];
+    disk[0] = '\0';
+    if (settings->own_disks != (asked->disk != NULL)) {
+        return status_fail(why, STATUS_MISUSE,
+                           settings->own_disks
+                               ? "--disk DIR is needed, where this machine keeps its shares, since "
+                                 "the cluster was made with --own-disks"
+                               : "--disk is for a cluster that was made with --own-disks; the "
+                                 "shares of this one lie in ROOT");
+    }
+    if (asked->disk == NULL) {
+        return STATUS_OK;
+    }
+    if (realpath(asked->disk, real) == NULL) {
+        return status_fail_errno(why, "cannot use the disk %.200s", asked->disk);
+    }
+    if (!share_disk_is_good(real)) {
+        return status_fail(why, STATUS_MISUSE,
+                           "--disk is a path of %d bytes at most, without blanks and braces, not "
+                           "%.200s",
+                           MACHINE_DISK_SIZE - 1, real);
+    }
+    memcpy(disk, real, strlen(real) + 1);
+    return STATUS_OK;
+}
+
 static enum status
 run(const struct asked *asked, const char *root, const struct share_settings *settings,
     struct reason *why)
 {
     bool only[SHARES_MOST];
+    char disk[MACHINE_DISK_SIZE];
     if (asked->machine == NULL || !share_machine_name_is_good(asked->machine)) {
         return status_fail(why, STATUS_MISUSE,
                            "--machine NAME is needed, of letters, digits, '-' and '_'");
@@ -86,12 +120,14 @@ run(const struct asked *asked, const char *root, const struct share_settings *se
                            "--shares is a list of numbers from 0 to %zu, not %.100s",
                            settings->shares - 1, asked->shares);
     }
+    TRY(find_disk(asked, settings, disk, why));
     const struct machine_run_settings machine = {.root = root,
                                                  .cluster = *settings,
                                                  .machine = asked->machine,
                                                  .address = asked->address,
                                                  .weight = (unsigned)asked->weight,
                                                  .only = asked->shares != NULL ? only : NULL,
+                                                 .disk = disk[0] != '\0' ? disk : NULL,
                                                  .assignments = &asked->assignments};
     log_open("quadrille", LOG_LEVEL_INFO, false);
     return machine_run(&machine, why);
@@ -181,6 +217,12 @@ command_cluster(int argc, char **argv)
          "init: how long a machine that cannot reach ROOT goes on, and how long others wait for it "
          "(50): longer than the file system makes others wait for a client that died, shorter than "
          "until it declares it dead; docs/CLUSTER_STORAGE.md."},
+        {"own-disks", 0, FLAG_SWITCH, NULL, &asked.own_disks,
+         "init: each share lies on the disk of one machine, and is copied when it moves; ROOT has "
+         "but what is small. docs/CLUSTER_DISKS.md."},
+        {"disk", 0, FLAG_STRING, "DIR", &asked.disk,
+         "run: the folder on this machine's disk in which its shares lie, in a cluster that was "
+         "made with --own-disks."},
         {"machine", 'm', FLAG_STRING, "NAME", &asked.machine, "run: which machine this is."},
         {"address", 'a', FLAG_STRING, "HOST:PORT", &asked.address,
          "run: where others reach it; share N has the 64 ports from PORT + 64 N on."},

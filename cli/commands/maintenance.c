@@ -12,6 +12,7 @@
 #include "cli/backup/directory_backup.h"
 #include "cli/backup/directory_restore.h"
 #include "cli/cluster/cluster_root.h"
+#include "cli/cluster/share_return.h"
 #include "cli/shared/cli.h"
 #include "index/maintenance/backup.h"
 #include "stages/skeleton/services.h"
@@ -201,12 +202,30 @@ set_place(struct backup_place *place, const char *from, const char *name, const 
                            : clean_path(since, place->earlier, why);
 }
 
+/* No machine sees the disks of all. */
+static enum status
+check_in_root(const char *directory, struct reason *why)
+{
+    char root[ROOT_PATH_SIZE];
+    struct share_settings cluster;
+    TRY(cluster_root_open(directory, root, &cluster, why));
+    return cluster.own_disks
+               ? status_fail(why, STATUS_MISUSE,
+                             "the shares lie on the disks of the machines: on each of them run "
+                             "`quadrille backup --whole --dir DISK/N.COPY TARGET` for its shares; "
+                             "`quadrille cluster status` says which")
+               : STATUS_OK;
+}
+
 /* Copies ROOT of a cluster last: its settings are those that its shares were stopped with. */
 static enum status
 copy_directories(const struct cli *cli, const char *since, const char *folder, struct reason *why)
 {
     const bool cluster = cluster_is_client(cli->cluster);
     const size_t shares = cluster ? cli_scope_places(cli) : 0;
+    if (cluster) {
+        TRY(check_in_root(cli->directory, why));
+    }
     struct backup_place *places = memory_zero(shares + 1, sizeof *places);
     struct backup_copied copied = {0};
     enum status status = STATUS_OK;
@@ -485,21 +504,56 @@ restore(const struct cli_common *common, const char *from, bool moved, struct re
     return finish_folder(partial, path, why);
 }
 
+/* Onto the disk of a machine of a cluster. */
+static enum status
+restore_share(const struct share_return_asked *asked, const struct cli_common *common,
+              const char *source, bool moved, struct reason *why)
+{
+    struct share_return back;
+    struct cli_common there = *common;
+    if (common->directory != NULL) {
+        return status_fail(why, STATUS_MISUSE,
+                           "--dir is not for --root: the folder is named for "
+                           "the share and its copy");
+    }
+    TRY(share_return_begin(&back, asked, why));
+    there.directory = back.directory;
+    enum status status = restore(&there, source, moved, why);
+    if (status == STATUS_OK) {
+        status = share_return_end(&back, why);
+    }
+    if (status == STATUS_OK) {
+        printf("share %zu lies in %s from now on, on the disk of %s\n", back.share, back.directory,
+               back.place.machine);
+    }
+    share_return_close(&back);
+    return status;
+}
+
 int
 command_restore(int argc, char **argv)
 {
     struct cli_common common = {0};
+    struct share_return_asked asked = {NULL, NULL, NULL, NULL};
     bool moved = false;
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
         {"moved", 'm', FLAG_SWITCH, NULL, &moved,
          "Of one share or node: it has not run since the backup was made, so that others know of "
          "it just what it knows itself."},
+        {"root", 'r', FLAG_STRING, "ROOT", &asked.root,
+         "Instead of --dir, where shares lie on the disks of machines: the cluster of the share "
+         "that is restored, whose disk was lost. With --share, --machine and --disk, on that "
+         "machine."},
+        {"share", 0, FLAG_STRING, "N", &asked.share, "The share that SOURCE is a backup of."},
+        {"machine", 0, FLAG_STRING, "NAME", &asked.machine, "The machine that is to have it."},
+        {"disk", 0, FLAG_STRING, "DIR", &asked.disk, "That machine's --disk of cluster run."},
         {0},
     };
     const struct program program = {
         .name = "quadrille restore",
-        .synopsis = "[--moved] --dir DIR SOURCE",
+        .synopsis = "[--moved] --dir DIR SOURCE | [--moved] --root ROOT --share N --machine NAME "
+                    "--disk DIR SOURCE",
         .summary = "make a data directory from a backup",
         .description =
             "Copies the backup SOURCE into DIR, which must be empty or missing, compares each "
@@ -511,8 +565,11 @@ command_restore(int argc, char **argv)
             "with `backup --whole`; else it begins with an empty queue. From such a backup of a "
             "cluster DIR becomes its ROOT; one share of it, SOURCE/share-N, takes its place again "
             "as "
-            "ROOT/shares/N.",
-        .examples = "quadrille restore --dir restored saved",
+            "ROOT/shares/N, or, with --root, on the disk of a machine. What the share had "
+            "elsewhere "
+            "is never run again.",
+        .examples = "quadrille restore --dir restored saved\n"
+                    "quadrille restore --root ROOT --share 7 --machine beta --disk /data saved",
         .flags = flags,
     };
     struct reason why = {""};
@@ -520,7 +577,8 @@ command_restore(int argc, char **argv)
     enum status status = program_parse_one(
         &program, argc, argv, "one SOURCE is needed, and --dir; see --help", &operand, &why);
     if (status == STATUS_OK) {
-        status = restore(&common, operand, moved, &why);
+        status = asked.root != NULL ? restore_share(&asked, &common, operand, moved, &why)
+                                    : restore(&common, operand, moved, &why);
     }
     return cli_end(&program, status, &why);
 }

@@ -213,7 +213,7 @@ command_search(int argc, char **argv)
         .summary = "find literals by keywords",
         .description =
             "Finds literals with all the words, best first, and prints for each quad: score, "
-            "literal, subject, predicate, document, parted by tabs. A word also stands for its "
+            "literal, subject, predicate, document, separated by tabs. A word also stands for its "
             "stem in "
             "literals with a language; \"two words\" in quotes are a phrase as it is, word* is a "
             "prefix, `this OR that` one of both, -word none of it (after --), lang:de a "

@@ -256,7 +256,7 @@ scan_all(struct replay *replay, struct reason *why)
 }
 
 /* When the processes are ours: until nothing of the replay waits. Who waits or fails meanwhile is
- * told; where one cannot start there is no end. */
+ * told; where one cannot start, or cannot write what is damaged, there is no end. */
 static enum status
 wait_for_end(struct replay *replay, struct reason *why)
 {
@@ -295,6 +295,7 @@ static enum status
 send(struct replay *replay, bool ours, struct reason *why)
 {
     if (ours) {
+        process_troubles_end_waits(replay->cli.directory, true);
         TRY(wanted_jobs_claim(replay->cli.directory, replay->cli.assignments, &replay->claim, why));
     }
     TRY(cli_serve(&replay->cli, "metastore,queue,transform,index,extract", why));

@@ -5,6 +5,7 @@
 
 #include "base/url/url.h"
 #include "cli/shared/cli.h"
+#include "config/scope_file.h"
 #include "crawl/scope.h"
 
 static enum status
@@ -23,7 +24,7 @@ show(const struct cli *cli, struct reason *why)
     buf_init(&path, 1 << 16);
     char place[CLI_PLACE_SIZE];
     cli_scope_place(cli, 0, place);
-    buf_printf(&path, "%s/scope.conf", place);
+    scope_file_path(place, &path);
     file = fopen(path.data, "re");
     if (file != NULL) {
         printf("# %s, which overrides it\n", path.data);

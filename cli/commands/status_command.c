@@ -375,7 +375,7 @@ command_status(int argc, char **argv)
             "{\"done\": n, ...}, ...}, \"seen\": n, \"exhausted\": true or false, \"index\": "
             "{\"documents\": n, \"quads\": n, ...}}.\n\n"
             "--counters and --void read what every transaction keeps exact, not the quads, and so "
-            "are instant. A subject counts once in each document; lines are parted by tabs, the "
+            "are instant. A subject counts once in each document; lines are separated by tabs, the "
             "greatest first.",
         .examples = "quadrille status --dir DIR\n"
                     "quadrille status --dir DIR --follow --interval 5\n"

@@ -289,7 +289,7 @@ command_transform(int argc, char **argv)
         {"type", 't', FLAG_STRING, "TYPE", &file.type, "The media type, instead of detecting it."},
         {"explain", 'e', FLAG_SWITCH, NULL, &file.explain,
          "Prints before each quad the transform that said it, with its version, and the line of "
-         "the document, parted by tabs; what two transforms said stands there twice."},
+         "the document, separated by tabs; what two transforms said stands there twice."},
         {"context", 0, FLAG_REPEATED, "URL=FILE", &file.contexts,
          "A document that FILE needs, a JSON-LD context or a stylesheet; may be given again. "
          "Others come from the archive of DIR; nothing is fetched."},

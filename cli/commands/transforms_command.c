@@ -187,7 +187,8 @@ command_transforms(int argc, char **argv)
         .summary = "list the transforms of the registry, or test them with their examples",
         .description =
             "list prints each transform's name, version, on or off, kind, argument and the types "
-            "that it is matched for, parted by tabs. test runs the example of each in the workers' "
+            "that it is matched for, separated by tabs. test runs the example of each in the "
+            "workers' "
             "sandbox and prints quads that are missing (-) or not expected (+); it ends with 100 "
             "when one fails. With --dir the transforms of DIR/transforms/registry are among them, "
             "with their examples in DIR/transforms/examples/NAME, and those of another registry "

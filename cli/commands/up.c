@@ -166,7 +166,8 @@ command_up(int argc, char **argv)
         {"fetch-after", 0, FLAG_INTEGER, "SECONDS", &fetch_after,
          "Starts fetch so much later: somebody else may have asked the hosts just now."},
         {"only", 0, FLAG_STRING, "NAMES", &only,
-         "Starts only these, parted by commas: queue, metastore, fetch, detect, transform, index, "
+         "Starts only these, separated by commas: queue, metastore, fetch, detect, transform, "
+         "index, "
          "extract, web."},
         {"background", 'b', FLAG_SWITCH, NULL, &background,
          "Returns at once and goes on without a terminal; its log is DIR/log/supervisor.log."},

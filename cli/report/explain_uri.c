@@ -236,11 +236,7 @@ static void
 tell_host(struct explained *explained)
 {
     static const struct named_field fields[] = {{META_HOST_IP, "address"},
-                                                {META_CRAWL_DELAY_MS, "crawl-delay ms"},
-                                                {META_HOST_RESPONSE_MS, "response ms"},
-                                                {META_HOST_ERRORS, "troubles in a row"},
-                                                {META_HOST_ERROR, "last trouble"},
-                                                {META_HOST_REST_UNTIL, "rests until"}};
+                                                {META_CRAWL_DELAY_MS, "crawl-delay ms"}};
     const struct opt_set *options = explained->cli.options;
     const struct slice record = buf_slice(&explained->host);
     begin(explained, "host");
@@ -376,6 +372,29 @@ tell_frontier(struct explained *explained, const struct queue_explanation *look)
     end(explained);
 }
 
+/* Says why the host rests for so long. */
+static void
+tell_pace(struct explained *explained, const struct queue_explanation *look)
+{
+    const struct {
+        const char *name;
+        uint64_t number;
+    } facts[] = {{"response ms", look->response_ms},
+                 {"troubles in a row", look->troubles},
+                 {"unanswered in a row", look->failures},
+                 {"troubles of its address", look->address_troubles}};
+    char time[CLOCK_TEXT_SIZE];
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+        if (facts[i].number > 0) {
+            fact_number(explained, facts[i].name, facts[i].number);
+        }
+    }
+    if (look->quiet_until_ms > clock_wall_ms()) {
+        clock_text(look->quiet_until_ms, 0, time);
+        fact(explained, "Retry-After", slice_string(time));
+    }
+}
+
 /* Says what decides when the turn of the job's host comes. */
 static void
 tell_lane(struct explained *explained, const struct queue_explanation *look)
@@ -398,6 +417,7 @@ tell_lane(struct explained *explained, const struct queue_explanation *look)
         clock_text(look->due_ms, 0, time);
         fact(explained, "rests until", slice_string(time));
     }
+    tell_pace(explained, look);
     fact_words(explained, "speed", "%" PRIu64 " of %d%s", look->speed + 1, LANES_SPEEDS,
                look->speed == 0 ? ", the fastest" : "");
     if (look->budget > 0) {

@@ -121,7 +121,7 @@ static const struct report_advice entries[] = {
     {NULL, "xmlParseEntityRef", "Write &amp; for &, in addresses too."},
     {NULL, "character that XML forbids", "Leave control characters out."},
     {NULL, "< that should be &lt;", "Write &lt; for < in text."},
-    {NULL, "malformed attribute", "Write attributes as name=\"value\", parted by blanks."},
+    {NULL, "malformed attribute", "Write attributes as name=\"value\", separated by blanks."},
     {NULL, "missing or misplaced end tag", "Close elements in the reverse order of their opening."},
     {NULL, "-- in a comment", "Write - - for -- inside of comments."},
     {NULL, "end of the document missing", "Serve the whole document; its end tags are missing."},

@@ -1,4 +1,4 @@
-/* A report as text of at most 100 columns, as rows parted by tabs, as one JSON object,
+/* A report as text of at most 100 columns, as rows separated by tabs, as one JSON object,
  * as what stands in the frame of a page of HTML.
  * report_print_begin, then report_print_page of each page, then report_print_end. */
 #ifndef CLI_REPORT_REPORT_PRINT_H

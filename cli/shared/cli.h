@@ -48,14 +48,15 @@ struct cli {
 /* Checks that DIR exists, loads its configuration. MISUSE when it may only be read, or is the ROOT
  * of a cluster and the command does not take one. */
 enum status cli_open(struct cli *cli, const struct cli_common *common, struct reason *why);
-/* For commands that change nothing: of such a directory cli_serve makes a private copy. */
+/* Opens for commands that change nothing: of a directory that may only be read cli_serve makes a
+ * private copy. */
 enum status cli_open_reading(struct cli *cli, const struct cli_common *common, struct reason *why);
 /* Closes what cli_open opened, and stops what cli_serve started unless others use it. */
 void cli_close(struct cli *cli);
-/* For commands that need no whole crawl: uses the named parts ("queue,index") until cli_close, and
- * runs them where nobody else does, so that a finished crawl can be queried without `quadrille up`.
- * In a cluster it runs nothing, since the machines do.
- * docs/PROCESSES.md. A second call does nothing. */
+/* Serves commands that need no whole crawl: uses the named parts ("queue,index") until cli_close,
+ * and runs them where nobody else does, so that a finished crawl can be queried without `quadrille
+ * up`. In a cluster it runs nothing, since the machines do. docs/PROCESSES.md. A second call does
+ * nothing. */
 enum status cli_serve(struct cli *cli, const char *only, struct reason *why);
 
 /* MISUSE unless it is a data directory. */
@@ -102,7 +103,8 @@ enum status cli_archived(struct cli *cli, struct slice uri, struct buf *memory, 
 enum { CLI_TERM_MAXIMUM = 1 << 20 };
 enum status cli_parse_term(const char *text, struct arena *arena, struct term *term,
                            struct reason *why);
-/* Three or four of them, parted by blanks, "?" and "?name" for any, the final "." as you like. */
+/* Three or four of them, separated by blanks, "?" and "?name" for any, the final "." as you like.
+ */
 struct cli_pattern {
     struct quad quad;
     unsigned same[4]; /* the first place with the same variable; a place's own number: no other */
@@ -120,7 +122,7 @@ enum status cli_parse(const struct program *program, int argc, char **argv, stru
 /* Says why on stderr and gives the exit code. */
 int cli_end(const struct program *program, enum status status, const struct reason *why);
 
-/* For query and search: exit codes besides those of all programs. */
+/* Query and search have these exit codes besides those of all programs. */
 enum { CLI_EXIT_PARTIAL = 2, CLI_EXIT_INTERRUPTED = 130 };
 /* partial: error or warn; NULL: error. Ctrl-C and SIGTERM end the calls. */
 enum status cli_interruptible(const char *partial, struct index_client *index, struct reason *why);

@@ -381,7 +381,8 @@ cli_index(struct cli *cli, struct index_client **index, struct reason *why)
 typedef enum status key_maker(struct slice uri, struct slice base, struct buf *key,
                               struct reason *why);
 
-/* Of "mailto:a@b.c": 6. Of "example.org", "example.org:8080/": 0, they lack a scheme. */
+/* Returns the length of the scheme: 6 for "mailto:a@b.c", 0 for "example.org" and
+ * "example.org:8080/", which lack one. */
 static size_t
 opaque_scheme(const char *text)
 {

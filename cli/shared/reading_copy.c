@@ -66,7 +66,7 @@ ending_signals(sigset_t *set)
     (void)sigaddset(set, SIGHUP);
 }
 
-/* Whether somebody would end the command, which waits until what was copied is removed. */
+/* Returns whether somebody would end the command, which waits until what was copied is removed. */
 static bool
 is_to_end(void)
 {

@@ -17,7 +17,7 @@ bool reading_copy_needed(const char *directory);
  * signal came that ends programs, which is delivered when the copy is removed. */
 enum status reading_copy_make(const char *directory, const char *parts, char **copy,
                               struct reason *why);
-/* With everything in it; frees the name. NULL is allowed. */
+/* Removes the copy with everything in it and frees the name. NULL is allowed. */
 void reading_copy_remove(char *copy);
 
 #endif

@@ -207,7 +207,7 @@ begin_delay(const struct web_client *client, struct known_host *host)
     host->rested_ms = clock_monotonic_ms() + delay_ms;
 }
 
-/* Whether, and when, the host may be asked for the URL; on OK its rest is over. */
+/* Tells whether, and when, the host may be asked for the URL; on OK its rest is over. */
 static enum status enter(struct web_client *client, struct slice url, struct known_host **host,
                          struct reason *why);
 

@@ -14,9 +14,10 @@ enum status directory_rest_ask(const char *directory, int *rest, struct reason *
 /* Waits until the last process has ended. TIMEOUT when one goes on, because a command uses it. */
 enum status directory_rest_await(const char *directory, struct reason *why);
 
-/* For who would start a process. Waits while somebody has the rest; false when it cannot tell. */
+/* Is called before a process is started. Waits while somebody has the rest; false when it cannot
+ * tell. */
 bool directory_rest_pass(int rest);
-/* At once: returns whether nobody has it. `rest` is a descriptor of run_lock_open. */
+/* Returns at once whether nobody has the rest. `rest` is a descriptor of run_lock_open. */
 bool directory_rest_over(int rest);
 
 #endif

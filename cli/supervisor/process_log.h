@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* For appending; -1 and errno. */
+/* Opens the log for appending; -1 and errno. */
 int process_log_open(const char *directory, const char *name);
 /* Moves what is there to NAME.log.1 when it is more than so many bytes. */
 void process_log_bound(const char *directory, const char *name, uint64_t most);

@@ -31,7 +31,7 @@ verb_of(const struct process_state *state)
 
 struct looking {
     uint64_t after_ms, now_ms;
-    bool waits_for_room;
+    bool waits_for_jobs;
     enum status status;
     struct reason *why;
 };
@@ -43,14 +43,36 @@ is_needed(const char *name)
     return strcmp(name, "web") != 0 && strcmp(name, "retain") != 0;
 }
 
+/* A page does not heal: the jobs that need it are never done. */
+static bool
+waits_for_ever(const struct looking *looking, const struct process_state *state)
+{
+    return looking->waits_for_jobs && state->phase == PROCESS_WAITING && state->alive &&
+           state->status == STATUS_CORRUPT;
+}
+
+static bool
+cannot_start(const struct looking *looking, const struct process_state *state)
+{
+    return state->phase == PROCESS_FAILED &&
+           (state->status == STATUS_MISUSE || state->failures >= TRIES) &&
+           state->changed_ms >= looking->after_ms && state->changed_ms <= looking->now_ms &&
+           !(looking->waits_for_jobs && state->status == STATUS_FULL);
+}
+
 static void
 find_hopeless(void *context, const struct process_state *state)
 {
     struct looking *looking = context;
-    const bool hopeless = state->status == STATUS_MISUSE || state->failures >= TRIES;
-    if (looking->status != STATUS_OK || state->phase != PROCESS_FAILED || !hopeless ||
-        state->changed_ms < looking->after_ms || state->changed_ms > looking->now_ms ||
-        !is_needed(state->name) || (state->status == STATUS_FULL && looking->waits_for_room)) {
+    if (looking->status != STATUS_OK || !is_needed(state->name)) {
+        return;
+    }
+    if (waits_for_ever(looking, state)) {
+        looking->status = status_fail(looking->why, state->status, "%s cannot go on: %s (%s)",
+                                      state->name, state->why.text, process_state_remedy(state));
+        return;
+    }
+    if (!cannot_start(looking, state)) {
         return;
     }
     looking->status =
@@ -62,12 +84,12 @@ find_hopeless(void *context, const struct process_state *state)
 }
 
 enum status
-process_troubles_end(const char *directory, uint64_t began_ms, bool waits_for_room,
+process_troubles_end(const char *directory, uint64_t began_ms, bool waits_for_jobs,
                      struct reason *why)
 {
     struct looking looking = {.after_ms = began_ms,
                               .now_ms = clock_monotonic_ms(),
-                              .waits_for_room = waits_for_room,
+                              .waits_for_jobs = waits_for_jobs,
                               .status = STATUS_OK,
                               .why = why};
     if (supervisor_pid(directory) != 0 && began_ms > RECENT_MS) {
@@ -80,22 +102,22 @@ process_troubles_end(const char *directory, uint64_t began_ms, bool waits_for_ro
 static struct {
     const char *directory;
     uint64_t began_ms;
-    bool waits_for_room;
+    bool waits_for_jobs;
 } waited;
 
 static enum status
 look_around(void *context, struct reason *why)
 {
     (void)context;
-    return process_troubles_end(waited.directory, waited.began_ms, waited.waits_for_room, why);
+    return process_troubles_end(waited.directory, waited.began_ms, waited.waits_for_jobs, why);
 }
 
 void
-process_troubles_end_waits(const char *directory, bool waits_for_room)
+process_troubles_end_waits(const char *directory, bool waits_for_jobs)
 {
     waited.directory = directory;
     waited.began_ms = clock_monotonic_ms();
-    waited.waits_for_room = waits_for_room;
+    waited.waits_for_jobs = waits_for_jobs;
     rpc_client_look(directory != NULL ? look_around : NULL, NULL);
 }
 

@@ -11,13 +11,14 @@
 #include "base/status.h"
 
 /* Looks for a process that cannot start, after at least two tries since the command began. Returns
- * its status, and a reason that names it, what is wrong and what can be done. One that only has no
- * room on the disk does not count where the command is to wait for room. */
-enum status process_troubles_end(const char *directory, uint64_t began_ms, bool waits_for_room,
+ * its status, and a reason that names it, what is wrong and what can be done. For a command that
+ * waits until jobs are done one that only has no room on the disk does not count, and one counts
+ * that runs and waits because what it must write to is damaged. */
+enum status process_troubles_end(const char *directory, uint64_t began_ms, bool waits_for_jobs,
                                  struct reason *why);
 /* Ends whatever a client of this process waits for when process_troubles_end says so. directory
  * must live as long as clients do. */
-void process_troubles_end_waits(const char *directory, bool waits_for_room);
+void process_troubles_end_waits(const char *directory, bool waits_for_jobs);
 
 enum { TROUBLES_TOLD = 64 };
 /* The troubles that were said already. */

@@ -78,7 +78,7 @@ scope_keeper_look(struct scope_keeper *keeper)
         return;
     }
     buf_init(&path, PATH_BYTES);
-    config_path(keeper->directory, "scope.conf", &path);
+    scope_file_path(keeper->directory, &path);
     if (stat(path.data, &rules) != 0) {
         rules = (struct stat){0};
     }

@@ -17,7 +17,7 @@ struct scope_keeper {
 
 void scope_keeper_open(struct scope_keeper *keeper, const char *directory,
                        const struct opt_set *options);
-/* To be called once a second: cheap while nothing changes. */
+/* Is to be called once a second; it is cheap while nothing changes. */
 void scope_keeper_look(struct scope_keeper *keeper);
 
 #endif

@@ -1,6 +1,6 @@
 /* See supervisor.h and docs/PROCESSES.md. One loop over a signal descriptor and the next restart's
  * time. */
-#include "cli/supervisor/supervisor_private.h"
+#include "cli/supervisor/supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,6 +23,8 @@
 #include "base/system/log.h"
 #include "cli/supervisor/directory_rest.h"
 #include "cli/supervisor/process_log.h"
+#include "cli/supervisor/scope_keeper.h"
+#include "cli/supervisor/supervisor_child.h"
 #include "config/access.h"
 #include "config/config.h"
 #include "config/process_state.h"
@@ -38,6 +40,19 @@ enum {
     REST_LOOK_MS = 50
 };
 
+struct supervisor {
+    struct child_settings settings;
+    struct children children;
+    int staying; /* where to say so once; -1: said */
+    int signals, lock;
+    int claim; /* on the jobs being done */
+    uint64_t log_most, logs_checked_ms;
+    struct scope_keeper scope;
+    bool stopping, crawl_over;
+    char misused[32];  /* name of a child that refused its configuration */
+    char lockless[32]; /* of one whose lock the file system has lost */
+};
+
 /* ---- logs ---- */
 
 static void
@@ -48,9 +63,9 @@ bound_logs(struct supervisor *supervisor)
         return;
     }
     supervisor->logs_checked_ms = now;
-    for (size_t i = 0; i < supervisor->count; i++) {
-        if (child_runs(supervisor, &supervisor->children[i])) {
-            process_log_bound(supervisor->directory, supervisor->children[i].name,
+    for (size_t i = 0; i < supervisor->children.count; i++) {
+        if (child_runs(&supervisor->settings, &supervisor->children.list[i])) {
+            process_log_bound(supervisor->settings.directory, supervisor->children.list[i].name,
                               supervisor->log_most);
         }
     }
@@ -58,15 +73,31 @@ bound_logs(struct supervisor *supervisor)
 
 /* ---- loop ---- */
 
+/* Notes the end of a child; nothing is to be learnt of those that we bring about ourselves. */
+static void
+note_end(struct supervisor *supervisor, struct child *child, int how)
+{
+    if (supervisor->stopping) {
+        child->pid = 0;
+        return;
+    }
+    const enum child_end end = child_ended(child, how);
+    if (end != CHILD_AGAIN) {
+        char *name = end == CHILD_MISUSED ? supervisor->misused : supervisor->lockless;
+        memcpy(name, child->name, sizeof child->name);
+        supervisor->stopping = true;
+    }
+}
+
 static void
 reap(struct supervisor *supervisor)
 {
     int how;
     pid_t pid;
     while ((pid = waitpid(-1, &how, WNOHANG)) > 0) {
-        for (size_t i = 0; i < supervisor->count; i++) {
-            if (supervisor->children[i].pid == pid) {
-                child_ended(supervisor, &supervisor->children[i], how);
+        for (size_t i = 0; i < supervisor->children.count; i++) {
+            if (supervisor->children.list[i].pid == pid) {
+                note_end(supervisor, &supervisor->children.list[i], how);
             }
         }
     }
@@ -75,12 +106,12 @@ reap(struct supervisor *supervisor)
 static int
 start_due(struct supervisor *supervisor)
 {
-    int wait = supervisor->helper ? LOG_CHECK_MS : SCOPE_CHECK_MS;
-    for (size_t i = 0; i < supervisor->count; i++) {
-        struct child *child = &supervisor->children[i];
+    int wait = supervisor->settings.helper ? LOG_CHECK_MS : SCOPE_CHECK_MS;
+    for (size_t i = 0; i < supervisor->children.count; i++) {
+        struct child *child = &supervisor->children.list[i];
         const uint64_t now = clock_monotonic_ms();
         if (child->start_at_ms != 0 && child->start_at_ms <= now) {
-            child_start(supervisor, child);
+            child_start(&supervisor->settings, child);
         }
         if (child->start_at_ms != 0) {
             const uint64_t left = child->start_at_ms > now ? child->start_at_ms - now : 0;
@@ -114,8 +145,8 @@ static size_t
 signal_chosen(struct supervisor *supervisor, chosen *is_chosen, const void *what, int number)
 {
     size_t alive = 0;
-    for (size_t i = 0; i < supervisor->count; i++) {
-        struct child *child = &supervisor->children[i];
+    for (size_t i = 0; i < supervisor->children.count; i++) {
+        struct child *child = &supervisor->children.list[i];
         if (child->pid > 0 && is_chosen(supervisor, child, what)) {
             if (number != 0) {
                 kill(child->pid, number);
@@ -166,9 +197,9 @@ stop_all(struct supervisor *supervisor)
 static void
 stop_while_at_rest(struct supervisor *supervisor)
 {
-    const int lock = run_lock_open(supervisor->directory, REST_LOCK);
+    const int lock = run_lock_open(supervisor->settings.directory, REST_LOCK);
     if (lock >= 0 && !directory_rest_over(lock) && errno == EWOULDBLOCK) {
-        log_info("rests", "directory=%s", supervisor->directory);
+        log_info("rests", "directory=%s", supervisor->settings.directory);
         stop_all(supervisor);
         while (!supervisor->stopping && !directory_rest_over(lock) && errno == EWOULDBLOCK) {
             wait_for_signal(supervisor, REST_LOOK_MS);
@@ -184,7 +215,7 @@ static bool
 stands_by(const struct supervisor *supervisor, const struct child *child, const void *nothing)
 {
     (void)nothing;
-    return !child_runs(supervisor, child);
+    return !child_runs(&supervisor->settings, child);
 }
 
 static bool
@@ -198,7 +229,7 @@ is_of_part(const struct supervisor *supervisor, const struct child *child, const
 static void
 stop_unused(struct supervisor *supervisor, const char *part)
 {
-    const int users = run_lock_open_users(supervisor->directory, part);
+    const int users = run_lock_open_users(supervisor->settings.directory, part);
     if (users < 0 || run_lock_try(users, LOCK_EX)) {
         stop_chosen(supervisor, is_of_part, part);
     }
@@ -232,8 +263,8 @@ leave(struct supervisor *supervisor)
     for (;;) {
         size_t left = 0;
         for (int rank = RANK_COUNT - 1; rank >= 0; rank--) {
-            for (size_t i = 0; i < supervisor->count; i++) {
-                struct child *child = &supervisor->children[i];
+            for (size_t i = 0; i < supervisor->children.count; i++) {
+                struct child *child = &supervisor->children.list[i];
                 if (child->rank == (enum rank)rank && child->pid > 0) {
                     stop_unused(supervisor, child->part);
                 }
@@ -253,12 +284,12 @@ leave(struct supervisor *supervisor)
 enum status
 supervisor_run(struct supervisor *supervisor, struct reason *why)
 {
-    if (!supervisor->helper) {
-        supervisor_sign_lock(
+    if (!supervisor->settings.helper) {
+        child_sign_lock(
             supervisor->lock); /* the process may be a child of the one that opened it */
     }
     while (!supervisor->stopping) {
-        if (!supervisor->helper) {
+        if (!supervisor->settings.helper) {
             stop_while_at_rest(supervisor);
         }
         scope_keeper_look(&supervisor->scope); /* before any process reads the scope */
@@ -266,7 +297,7 @@ supervisor_run(struct supervisor *supervisor, struct reason *why)
         bound_logs(supervisor);
         wait_for_signal(supervisor, wait);
     }
-    if (supervisor->helper) {
+    if (supervisor->settings.helper) {
         leave(supervisor);
     } else {
         stop_all(supervisor);
@@ -278,8 +309,9 @@ supervisor_run(struct supervisor *supervisor, struct reason *why)
     }
     if (supervisor->misused[0] != '\0') {
         struct process_state state;
-        const bool said = process_state_read(supervisor->directory, supervisor->misused, &state) &&
-                          state.phase == PROCESS_FAILED;
+        const bool said =
+            process_state_read(supervisor->settings.directory, supervisor->misused, &state) &&
+            state.phase == PROCESS_FAILED;
         return status_fail(why, STATUS_MISUSE, "%s refused its configuration: %s",
                            supervisor->misused, said ? state.why.text : "DIR/log says why");
     }
@@ -324,11 +356,11 @@ static enum status
 take_lock(struct supervisor *supervisor, struct reason *why)
 {
     enum { TRIES = 50, PAUSE_US = 10000 };
-    supervisor->lock = run_lock_open(supervisor->directory, SUPERVISOR_LOCK);
+    supervisor->lock = run_lock_open(supervisor->settings.directory, SUPERVISOR_LOCK);
     int error = supervisor->lock >= 0 ? EWOULDBLOCK : errno;
     for (int i = 0; i < TRIES && error == EWOULDBLOCK; i++) {
         if (run_lock_try(supervisor->lock, LOCK_EX)) {
-            supervisor_sign_lock(supervisor->lock);
+            child_sign_lock(supervisor->lock);
             return STATUS_OK;
         }
         error = errno;
@@ -336,9 +368,11 @@ take_lock(struct supervisor *supervisor, struct reason *why)
     }
     if (error != EWOULDBLOCK) {
         errno = error;
-        return status_fail_errno(why, "cannot lock %s/run/" SUPERVISOR_LOCK, supervisor->directory);
+        return status_fail_errno(why, "cannot lock %s/run/" SUPERVISOR_LOCK,
+                                 supervisor->settings.directory);
     }
-    return status_fail(why, STATUS_DENIED, "another quadrille runs in %s", supervisor->directory);
+    return status_fail(why, STATUS_DENIED, "another quadrille runs in %s",
+                       supervisor->settings.directory);
 }
 
 static void
@@ -358,8 +392,8 @@ static bool
 has_part(const struct supervisor *supervisor, const char *part)
 {
     bool any = false;
-    for (size_t i = 0; i < supervisor->count; i++) {
-        any |= strcmp(supervisor->children[i].part, part) == 0;
+    for (size_t i = 0; i < supervisor->children.count; i++) {
+        any |= strcmp(supervisor->children.list[i].part, part) == 0;
     }
     return any;
 }
@@ -367,9 +401,9 @@ has_part(const struct supervisor *supervisor, const char *part)
 static void
 delay_fetch(struct supervisor *supervisor, uint64_t ms)
 {
-    for (size_t i = 0; i < supervisor->count && ms > 0; i++) {
-        if (strcmp(supervisor->children[i].part, "fetch") == 0) {
-            supervisor->children[i].start_at_ms = clock_monotonic_ms() + ms;
+    for (size_t i = 0; i < supervisor->children.count && ms > 0; i++) {
+        if (strcmp(supervisor->children.list[i].part, "fetch") == 0) {
+            supervisor->children.list[i].start_at_ms = clock_monotonic_ms() + ms;
         }
     }
 }
@@ -384,18 +418,17 @@ enum status
 supervisor_open(struct supervisor **out, const struct supervisor_settings *settings,
                 struct reason *why)
 {
-    TRY(supervisor_check_parts(settings->only, why));
+    TRY(children_check_parts(settings->only, why));
     access_restrict(settings->options);
     access_narrow(settings->directory);
     TRY(make_folders(settings->directory, why));
     TRY(config_fix(settings->directory, settings->options, why));
     struct supervisor *supervisor = memory_zero(1, sizeof *supervisor);
-    supervisor->directory = memory_string(settings->directory);
-    supervisor->programs = own_folder();
-    supervisor->helper = settings->helper;
+    supervisor->settings.directory = memory_string(settings->directory);
+    supervisor->settings.programs = own_folder();
+    supervisor->settings.helper = settings->helper;
     supervisor->staying = settings->helper ? settings->staying : -1;
-    supervisor->assignments = settings->assignments;
-    supervisor->children = memory_zero(CHILDREN_MOST, sizeof *supervisor->children);
+    supervisor->settings.assignments = settings->assignments;
     supervisor->log_most = LOG_BYTES;
     supervisor->signals = -1;
     supervisor->lock = -1;
@@ -409,10 +442,10 @@ supervisor_open(struct supervisor **out, const struct supervisor_settings *setti
         supervisor_close(supervisor);
         return status;
     }
-    supervisor_add_children(supervisor, settings->options, settings->cluster, settings->only);
+    children_add(&supervisor->children, settings->options, settings->cluster, settings->only);
     delay_fetch(supervisor, settings->fetch_after_ms);
     if (!settings->helper && (has_part(supervisor, "fetch") || has_part(supervisor, "extract"))) {
-        scope_keeper_open(&supervisor->scope, supervisor->directory, settings->options);
+        scope_keeper_open(&supervisor->scope, supervisor->settings.directory, settings->options);
     }
     take_signals(supervisor);
     *out = supervisor;
@@ -430,8 +463,8 @@ supervisor_close(struct supervisor *supervisor)
     if (supervisor->lock >= 0) {
         close(supervisor->lock); /* the lock goes with it */
     }
-    free(supervisor->children);
-    free(supervisor->directory);
-    free(supervisor->programs);
+    free(supervisor->children.list);
+    free(supervisor->settings.directory);
+    free(supervisor->settings.programs);
     free(supervisor);
 }

@@ -21,7 +21,7 @@ struct supervisor_settings {
     const struct opt_set *options;
     const struct cluster *cluster;
     const struct flag_list *assignments;
-    const char *only; /* names of what to start, parted by commas ("queue,index"); NULL: all */
+    const char *only; /* names of what to start, separated by commas ("queue,index"); NULL: all */
     uint64_t fetch_after_ms; /* fetch starts so much later than the rest */
     /* A helper of a command: runs what nobody else does. */
     bool helper;

@@ -1,5 +1,5 @@
-/* Runs the processes of a supervisor: which ones there are, how one starts, and what its end means.
- * A child waits for its name's lock before it runs its program. */
+#include "cli/supervisor/supervisor_child.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,18 +11,20 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "base/options/nearest.h"
 #include "base/system/clock.h"
 #include "base/system/file.h"
 #include "base/system/log.h"
 #include "cli/supervisor/directory_rest.h"
 #include "cli/supervisor/process_log.h"
-#include "cli/supervisor/supervisor_private.h"
 #include "config/pass_settings.h"
 #include "config/run_lock.h"
 
 enum {
+    CHILDREN_MOST = 1200,
     PAUSE_FIRST_MS = 100,
+    PAUSE_MOST_MS = 5000,
     STEADY_MS = 10000,
     EXIT_LOCKLESS = 101 /* of a child that has not become its program yet */
 };
@@ -30,13 +32,14 @@ enum {
 /* ---- which processes ---- */
 
 static void
-add_child(struct supervisor *supervisor, const char *program, const char *name, unsigned number,
+add_child(struct children *children, const char *program, const char *name, unsigned number,
           enum rank rank)
 {
-    if (supervisor->count == CHILDREN_MOST) {
+    if (children->count == CHILDREN_MOST) {
         return;
     }
-    struct child *child = &supervisor->children[supervisor->count++];
+    children->list = memory_resize(children->list, children->count + 1, sizeof *children->list);
+    struct child *child = &children->list[children->count++];
     *child = (struct child){
         .part = name, .program = program, .number = number, .rank = rank, .start_at_ms = 1};
     if (number > 0) {
@@ -79,7 +82,7 @@ is_listed(const char *only, const char *name)
 }
 
 enum status
-supervisor_check_parts(const char *only, struct reason *why)
+children_check_parts(const char *only, struct reason *why)
 {
     for (const char *at = only; at != NULL && *at != '\0';) {
         const struct slice word = slice_of(at, strcspn(at, ","));
@@ -100,8 +103,8 @@ supervisor_check_parts(const char *only, struct reason *why)
 }
 
 void
-supervisor_add_children(struct supervisor *supervisor, const struct opt_set *options,
-                        const struct cluster *cluster, const char *only)
+children_add(struct children *children, const struct opt_set *options,
+             const struct cluster *cluster, const char *only)
 {
     const bool limited = opt_integer(options, "warc.keep_bytes") > 0 ||
                          opt_duration_ms(options, "warc.keep_age") > 0;
@@ -112,12 +115,12 @@ supervisor_add_children(struct supervisor *supervisor, const struct opt_set *opt
             continue;
         }
         if (part->count_option == NULL) {
-            add_child(supervisor, part->program, part->name, 0, part->rank);
+            add_child(children, part->program, part->name, 0, part->rank);
             continue;
         }
         const int64_t count = opt_integer(options, part->count_option);
         for (int64_t n = 1; n <= count; n++) {
-            add_child(supervisor, part->program, part->name, part->stage >= 0 ? (unsigned)n : 0,
+            add_child(children, part->program, part->name, part->stage >= 0 ? (unsigned)n : 0,
                       part->rank);
         }
     }
@@ -126,15 +129,15 @@ supervisor_add_children(struct supervisor *supervisor, const struct opt_set *opt
 /* ---- starting one ---- */
 
 static int
-open_lock(const struct supervisor *supervisor, const struct child *child)
+open_lock(const struct child_settings *settings, const struct child *child)
 {
     char name[sizeof child->name + 8];
     snprintf(name, sizeof name, "%s.lock", child->name);
-    return run_lock_open(supervisor->directory, name);
+    return run_lock_open(settings->directory, name);
 }
 
 void
-supervisor_sign_lock(int lock)
+child_sign_lock(int lock)
 {
     char text[32];
     snprintf(text, sizeof text, "%d\n", (int)getpid());
@@ -145,7 +148,7 @@ supervisor_sign_lock(int lock)
 static bool
 keep_lock(int lock)
 {
-    supervisor_sign_lock(lock);
+    child_sign_lock(lock);
     return fcntl(lock, F_SETFD, 0) == 0;
 }
 
@@ -153,12 +156,11 @@ keep_lock(int lock)
  * helper's, there is no supervisor. It has its name's lock before it looks at the others: who has
  * one of these and then finds no name locked knows that nothing runs. */
 static bool
-stand_by(const struct supervisor *supervisor, const struct child *child)
+stand_by(const struct child_settings *settings, const struct child *child)
 {
-    const int lock = open_lock(supervisor, child);
-    const int rest = run_lock_open(supervisor->directory, REST_LOCK);
-    const int up =
-        supervisor->helper ? run_lock_open(supervisor->directory, SUPERVISOR_LOCK) : rest;
+    const int lock = open_lock(settings, child);
+    const int rest = run_lock_open(settings->directory, REST_LOCK);
+    const int up = settings->helper ? run_lock_open(settings->directory, SUPERVISOR_LOCK) : rest;
     bool good = lock >= 0 && rest >= 0 && up >= 0;
     for (bool free = false; good && !free;) {
         good = directory_rest_pass(up) && directory_rest_pass(rest) && run_lock_wait(lock, LOCK_EX);
@@ -169,7 +171,7 @@ stand_by(const struct supervisor *supervisor, const struct child *child)
 }
 
 static void
-become(const struct supervisor *supervisor, const struct child *child, pid_t parent)
+become(const struct child_settings *settings, const struct child *child, pid_t parent)
 {
     const char *argv[16];
     char number[16];
@@ -182,43 +184,43 @@ become(const struct supervisor *supervisor, const struct child *child, pid_t par
     if (getppid() != parent) { /* it died before the line above */
         _exit(EXIT_SYSTEM);
     }
-    const int log = process_log_open(supervisor->directory, child->name);
+    const int log = process_log_open(settings->directory, child->name);
     const int null = open("/dev/null", O_RDONLY);
     if (log < 0 || null < 0 || dup2(log, STDOUT_FILENO) < 0 || dup2(log, STDERR_FILENO) < 0 ||
         dup2(null, STDIN_FILENO) < 0) {
         _exit(EXIT_SYSTEM);
     }
-    if (!stand_by(supervisor, child)) {
+    if (!stand_by(settings, child)) {
         const int code = errno == EIO ? EXIT_LOCKLESS : EXIT_SYSTEM;
         dprintf(STDERR_FILENO, "%s: cannot lock its name: %s\n", child->name, strerror(errno));
         _exit(code);
     }
     buf_init(&path, 1 << 16);
-    buf_printf(&path, "%s/%s", supervisor->programs, child->program);
+    buf_printf(&path, "%s/%s", settings->programs, child->program);
     argv[n++] = child->program;
     if (strcmp(child->program, "quadrille") == 0) {
         argv[n++] = child->name;
         argv[n++] = "--repeat";
     }
     argv[n++] = "--dir";
-    argv[n++] = supervisor->directory;
+    argv[n++] = settings->directory;
     if (child->number > 0) {
         snprintf(number, sizeof number, "%u", child->number);
         argv[n++] = "--number";
         argv[n++] = number;
     }
-    if (child->number > 0 && supervisor->helper) {
+    if (child->number > 0 && settings->helper) {
         argv[n++] = "--when-wanted";
     }
     struct reason why;
-    char settings[SETTINGS_ARGUMENT_SIZE];
-    if (supervisor->assignments->count > 0) {
-        if (settings_pass(supervisor->assignments, settings, &why) != STATUS_OK) {
+    char assignments[SETTINGS_ARGUMENT_SIZE];
+    if (settings->assignments->count > 0) {
+        if (settings_pass(settings->assignments, assignments, &why) != STATUS_OK) {
             dprintf(STDERR_FILENO, "%s: %s\n", child->name, why.text);
             _exit(EXIT_SYSTEM);
         }
         argv[n++] = "--set";
-        argv[n++] = settings;
+        argv[n++] = assignments;
     }
     argv[n] = NULL;
     execv(path.data, (char *const *)argv);
@@ -227,13 +229,13 @@ become(const struct supervisor *supervisor, const struct child *child, pid_t par
 }
 
 void
-child_start(struct supervisor *supervisor, struct child *child)
+child_start(const struct child_settings *settings, struct child *child)
 {
     const pid_t self = getpid();
     const pid_t pid = fork();
     child->start_at_ms = 0;
     if (pid == 0) {
-        become(supervisor, child, self);
+        become(settings, child, self);
     }
     if (pid < 0) {
         log_warning("fork_failed", "name=%s reason=%s", child->name, strerror(errno));
@@ -245,29 +247,21 @@ child_start(struct supervisor *supervisor, struct child *child)
     log_info("started", "name=%s pid=%d deaths=%u", child->name, (int)pid, child->deaths);
 }
 
-void
-child_ended(struct supervisor *supervisor, struct child *child, int how)
+enum child_end
+child_ended(struct child *child, int how)
 {
     const uint64_t now = clock_monotonic_ms();
     const bool retired = WIFEXITED(how) && WEXITSTATUS(how) == EXIT_DONE;
     child->pid = 0;
-    if (supervisor->stopping) {
-        return;
-    }
     if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_MISUSE) {
-        memcpy(supervisor->misused, child->name, sizeof child->name);
-        supervisor->stopping = true;
-        return;
+        return CHILD_MISUSED;
     }
-    /* No file of that name can be locked while processes of ours live: all have to end. */
     if (WIFEXITED(how) && WEXITSTATUS(how) == EXIT_LOCKLESS) {
-        memcpy(supervisor->lockless, child->name, sizeof child->name);
-        supervisor->stopping = true;
-        return;
+        return CHILD_LOCKLESS;
     }
     if (retired) {
         child->start_at_ms = now;
-        return;
+        return CHILD_AGAIN;
     }
     child->deaths++;
     if (now - child->started_ms >= STEADY_MS || child->pause_ms == 0) {
@@ -283,12 +277,13 @@ child_ended(struct supervisor *supervisor, struct child *child, int how)
                 WIFSIGNALED(how) ? "signal" : "exit",
                 WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how), child->deaths,
                 child->pause_ms);
+    return CHILD_AGAIN;
 }
 
 bool
-child_runs(const struct supervisor *supervisor, const struct child *child)
+child_runs(const struct child_settings *settings, const struct child *child)
 {
-    const int lock = child->pid > 0 ? open_lock(supervisor, child) : -1;
+    const int lock = child->pid > 0 ? open_lock(settings, child) : -1;
     const bool own = lock >= 0 && run_lock_signed(lock) == child->pid;
     file_close(lock);
     return own;

@@ -21,8 +21,8 @@ void validation_print_json(const struct term_survey *survey, const char *asked, 
 /* Prints the HTML that stands in the frame of a page. */
 void validation_print_html(const struct term_survey *survey, const char *asked, bool good,
                            FILE *out);
-/* As EARL 1.0 (https://www.w3.org/TR/EARL10-Schema/): an assertion for each term and rule that is
- * about it, in a syntax of index/query/results/result.h. */
+/* Prints EARL 1.0 (https://www.w3.org/TR/EARL10-Schema/): an assertion for each term and rule that
+ * is about it, in a syntax of index/query/results/result.h. */
 enum status validation_print_earl(const struct term_survey *survey, const char *format, FILE *out,
                                   struct reason *why);
 

@@ -57,7 +57,7 @@ enum status change_reader_open(struct change_reader **reader, struct change_log 
  */
 enum status change_log_after(struct change_log *log, uint64_t wall_ms, uint64_t *batch,
                              struct reason *why);
-/* From this batch on, which is kept. */
+/* Opens a reader that begins with this batch, which is kept. */
 enum status change_reader_open_at(struct change_reader **reader, struct change_log *log,
                                   uint64_t batch, struct reason *why);
 void change_reader_close(struct change_reader *reader);

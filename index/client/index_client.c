@@ -98,7 +98,7 @@ index_client_close(struct index_client *client)
     repeated_cache_free(client->repeated);
     value_cache_free(client->values);
     for (size_t i = 0; i < KEY_PLACES; i++) {
-        parting_free(client->partings[i]);
+        node_keys_free(client->keys[i]);
     }
     free(client->metastore);
     free(client);

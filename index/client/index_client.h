@@ -29,14 +29,16 @@ struct index_client_options {
     const struct rpc_keys *keys;
     uint32_t timeout_ms; /* of a change, 0: 60 s */
     uint32_t silence_ms; /* after which a partition that is asked counts as down, 0: 60 s */
-    /* For q:provenance in queries over several partitions, and in updates; copied. NULL: none. */
+    /* Names the metadata stores that queries over several partitions, and updates, ask for
+     * q:provenance; copied. NULL: none. */
     const struct metastore_client_options *metastore;
 };
 enum status index_client_open(struct index_client **client,
                               const struct index_client_options *options, struct reason *why);
 void index_client_close(struct index_client *client); /* NULL is allowed */
 
-/* For the calls from here on. cancel: they end CANCELLED soon after it turns true; may be NULL. */
+/* Sets what ends the calls from here on. cancel: they end CANCELLED soon after it turns true; may
+ * be NULL. */
 void index_client_manner(struct index_client *client, enum index_partial partial,
                          const atomic_bool *cancel);
 /* The next partition, from *partition on, that the last call went without: a line that names it,
@@ -137,7 +139,7 @@ enum index_count_kind {
 };
 struct index_count {
     char kind;
-    struct slice name; /* terms in N-Triples form, parted by blanks */
+    struct slice name; /* terms in N-Triples form, separated by blanks */
     uint64_t *numbers;
     size_t n;
 };

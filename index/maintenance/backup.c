@@ -8,7 +8,7 @@
 
 #include "base/codec.h"
 #include "base/memory.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 
 enum { PAGES_BYTES = 128 << 10, PATH_SIZE = 4096 };
 

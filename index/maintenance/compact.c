@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 
 enum { PATH_SIZE = 4096, LINE_SIZE = 256, PAUSE_US = 500 };
 

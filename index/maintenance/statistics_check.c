@@ -1,11 +1,9 @@
-/* Part of verifying: hosts, sets of predicates and subjects as counted anew, against what is
- * recorded. */
+#include "index/maintenance/statistics_check.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "index/write/partition_private.h"
 
 enum { LINE_SIZE = 400 };
 

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "index/maintenance/statistics_check.h"
 #include "index/maintenance/verify_rolling.h"
 #include "index/read/quad_text.h"
 #include "store/line_sort.h"

@@ -209,8 +209,7 @@ rolling_open(struct rolling *rolling, struct partition *partition, struct reason
     census_init(&rolling->census);
     arena_init(&rolling->arena, 0);
     TRY(partition_reader_open(&rolling->reader, partition, why));
-    snapshot_close(rolling->reader->snapshot);
-    rolling->reader->snapshot = snapshot_hold(partition->snapshots);
+    partition_reader_hold(rolling->reader);
     return STATUS_OK;
 }
 
@@ -230,7 +229,7 @@ rolling_close(struct rolling *rolling)
 static enum status
 move_to_next_commit(struct rolling *rolling, struct reason *why)
 {
-    const struct change_set *set = snapshot_next(rolling->reader->snapshot);
+    const struct change_set *set = snapshot_next(partition_reader_snapshot(rolling->reader));
     if (rolling->type == OID_NONE) {
         const struct term type = term_iri(SLICE(RDF_TYPE));
         TRY(lexicon_find(rolling->partition->lexicon, &type, &rolling->type, why));
@@ -240,7 +239,7 @@ move_to_next_commit(struct rolling *rolling, struct reason *why)
     }
     add_changes(rolling, set);
     TRY(add_to_census(rolling, set, why));
-    snapshot_go_on(rolling->reader->snapshot);
+    snapshot_go_on(partition_reader_snapshot(rolling->reader));
     return STATUS_OK;
 }
 
@@ -256,8 +255,8 @@ rolling_lock(struct rolling *rolling, struct reason *why)
         status = move_to_next_commit(rolling, why);
     }
     partition_lock_writer(rolling->partition);
-    while (status == STATUS_OK ||
-           (status == STATUS_END && snapshot_next(rolling->reader->snapshot) != NULL)) {
+    while (status == STATUS_OK || (status == STATUS_END && snapshot_next(partition_reader_snapshot(
+                                                               rolling->reader)) != NULL)) {
         status = move_to_next_commit(rolling, why);
     }
     return status == STATUS_END ? STATUS_OK : status;
@@ -283,8 +282,8 @@ rolling_step(struct rolling *rolling, enum quad_order order, bool *end, struct r
 {
     struct row next = rolling->trees[order].next;
     TRY(rolling_renew(rolling, why));
-    TRY(quads_check(rolling->partition->quads, order, rolling->reader->snapshot, &next,
-                    &rolling->rows, why));
+    TRY(quads_check(rolling->partition->quads, order, partition_reader_snapshot(rolling->reader),
+                    &next, &rolling->rows, why));
     for (size_t i = 0; i < rolling->rows.count; i++) {
         const struct quad_oids quad = row_quad(&rolling->rows.rows[i], order);
         add_row(rolling, order, &quad, 1);

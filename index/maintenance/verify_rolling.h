@@ -9,7 +9,7 @@
 #define INDEX_MAINTENANCE_VERIFY_ROLLING_H
 
 #include "base/map.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 
 /* Identifiers with counts. Zeros: an empty one. */
 struct tally {

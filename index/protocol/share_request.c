@@ -16,7 +16,7 @@ share_request_put(struct buf *out, const struct share_request *request, struct s
     codec_put_varint(out, request->now_ms);
     codec_put_varint(out, request->columns);
     codec_put_varint(out, timeout_ms);
-    codec_put_varint(out, request->parted ? (uint64_t)request->key + 1 : 0);
+    codec_put_varint(out, request->partition_wise ? (uint64_t)request->key + 1 : 0);
     codec_put_u8(out, (uint8_t)request->places);
     codec_put_slice(out, keys);
 }
@@ -37,8 +37,8 @@ share_request_get(struct codec_reader *in, struct share_request *request, struct
     request->columns = codec_get_varint(in);
     *timeout_ms = codec_get_varint(in);
     const uint64_t key = codec_get_varint(in);
-    request->parted = key > 0;
-    request->key = request->parted ? (uint32_t)(key - 1) : 0;
+    request->partition_wise = key > 0;
+    request->key = request->partition_wise ? (uint32_t)(key - 1) : 0;
     request->places = (enum key_places)codec_get_u8(in);
     *keys = codec_get_slice(in);
     return !in->bad && key <= SLOTS_MAXIMUM && request->places < KEY_PLACES &&

@@ -2,8 +2,8 @@
 #ifndef INDEX_PROTOCOL_TRIPLES_REQUEST_H
 #define INDEX_PROTOCOL_TRIPLES_REQUEST_H
 
-/* What is wanted of the triples that match. Below TRIPLES_FINGERPRINTS: their number by an enum
- * triple_place. */
+/* Says what is wanted of the triples that match. Below TRIPLES_FINGERPRINTS: their number by an
+ * enum triple_place. */
 enum triples_form {
     TRIPLES_FINGERPRINTS = 4,
     TRIPLES_ROWS = 5,

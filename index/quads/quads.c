@@ -1,9 +1,14 @@
-#include "index/quads/quads_private.h"
+#include "index/quads/quads.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "index/quads/quads_build.h"
+
+struct quads {
+    struct tree *trees[ORDER_COUNT];
+};
 
 static const char *const tree_names[ORDER_COUNT] = {
     [ORDER_SPOC] = "quads-spoc", [ORDER_POCS] = "quads-pocs", [ORDER_OCSP] = "quads-ocsp",
@@ -34,6 +39,18 @@ quads_close(struct quads *quads)
         }
         free(quads);
     }
+}
+
+struct tree *
+quads_tree(const struct quads *quads, enum quad_order order)
+{
+    return quads->trees[order];
+}
+
+const char *
+quads_tree_name(const struct quads *quads, enum quad_order order)
+{
+    return tree_name(quads->trees[order]);
 }
 
 /* ---- applying changes to one tree ---- */

@@ -19,8 +19,9 @@ void quads_close(struct quads *quads);
  * change are built anew when there are so many changes (0: never). */
 enum status quads_apply(struct quads *quads, struct transaction *transaction,
                         const struct change_set *set, size_t build_from, struct reason *why);
-/* The same, but to CSPO alone; and to the five others, in steps, the set's changes being those that
- * were gathered. Where the progress stands, {0} at first, must be kept as of the last commit. */
+/* Bring a set into CSPO alone, and, in steps, into the five others, the set's changes being those
+ * that were gathered. Where the progress stands, {0} at first, must be kept as of the last commit.
+ */
 enum status quads_apply_graphs(struct quads *quads, struct transaction *transaction,
                                const struct change_set *set, struct reason *why);
 struct quads_progress {
@@ -41,6 +42,8 @@ enum status quads_read(struct quads *quads, enum quad_order order, const struct 
 enum status quads_keep_present(struct quads *quads, enum quad_order order, struct row_vector *rows,
                                struct reason *why);
 
+/* Returns whether the order begins with the places bound in pattern; *bound gets their number. */
+bool quads_order_serves(const struct quad_oids *pattern, enum quad_order order, unsigned *bound);
 /* The order whose first places are those bound in pattern; *bound gets their number. */
 enum quad_order quads_order_for(const struct quad_oids *pattern, unsigned *bound);
 
@@ -48,7 +51,7 @@ struct quads_scan;
 enum status quads_scan_open(struct quads_scan **scan, struct quads *quads,
                             struct snapshot *snapshot, const struct quad_oids *pattern,
                             enum quad_order order, struct reason *why);
-/* For a scan that has not begun: recent is of its thread and lives as long. */
+/* Has a scan that has not begun remember blocks; recent is of its thread and lives as long. */
 void quads_scan_remember(struct quads_scan *scan, struct recent_blocks *recent);
 /* Up to `most` quads; *n = 0 at the end. */
 enum status quads_scan_next(struct quads_scan *scan, struct quad_oids *quads, size_t most,
@@ -57,11 +60,11 @@ enum status quads_scan_next(struct quads_scan *scan, struct quad_oids *quads, si
 void quads_scan_again(struct quads_scan *scan, const struct quad_oids *pattern);
 /* Goes on with the rows from `quad` on, in the order of the scan; not back. */
 void quads_scan_skip(struct quads_scan *scan, const struct quad_oids *quad);
-/* Of a scan that has not begun: ends it before the rows from `quad` on. */
+/* Ends a scan that has not begun before the rows from `quad` on. */
 void quads_scan_until(struct quads_scan *scan, const struct quad_oids *quad);
 void quads_scan_close(struct quads_scan *scan);
 
-/* As in quad_source.h. */
+/* Cuts the rows of a pattern into ranges, as quad_source.h says. */
 enum status quads_divide(struct quads *quads, const struct quad_oids *pattern,
                          enum quad_order order, struct quad_cuts *cuts, struct reason *why);
 
@@ -76,8 +79,8 @@ enum status quads_merge_step(struct quads *quads, enum quad_order order,
                              struct transaction *transaction, uint8_t key[TREE_KEY_MAXIMUM],
                              size_t *length, bool *end, struct reason *why);
 
-/* For verify: the rows of a few blocks from *next on, as the snapshot has them, after checks of the
- * blocks themselves; *next: where to go on, its first place UINT64_MAX past the last row. */
+/* Reads, for verify, the rows of a few blocks from *next on, as the snapshot has them, after checks
+ * of the blocks themselves; *next: where to go on, its first place UINT64_MAX past the last row. */
 enum status quads_check(struct quads *quads, enum quad_order order, struct snapshot *snapshot,
                         struct row *next, struct row_vector *rows, struct reason *why);
 struct tree *quads_tree(const struct quads *quads, enum quad_order order);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "index/quads/quads_private.h"
+#include "index/quads/quads_build.h"
 
 struct placing {
     enum quad_order order;
@@ -33,7 +33,7 @@ quads_build_pays(struct quads *quads, enum quad_order order, const struct change
                  bool *pays, struct reason *why)
 {
     struct placing placing = {order, set};
-    return fence_build_pays(quads->trees[order], set->count, pass_block, &placing, pays, why);
+    return fence_build_pays(quads_tree(quads, order), set->count, pass_block, &placing, pays, why);
 }
 
 struct building {
@@ -131,8 +131,8 @@ quads_build(struct quads *quads, enum quad_order order, struct transaction *tran
     b->set = set;
     next_change(b, 0);
     rows_begin(&b->writer, order, b->piece, BLOCK_MAXIMUM);
-    const enum status status =
-        fence_build(quads->trees[order], transaction, &b->build, write_block, write_rest, b, why);
+    const enum status status = fence_build(quads_tree(quads, order), transaction, &b->build,
+                                           write_block, write_rest, b, why);
     free(b);
     return status;
 }

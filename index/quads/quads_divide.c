@@ -1,6 +1,6 @@
 /* Cuts the rows of a pattern into ranges of about as many blocks: the values of the first place
  * that the order leaves open are halved, and the tree says how much lies before the middle. */
-#include "index/quads/quads_private.h"
+#include "index/quads/quads.h"
 
 enum { STEPS_MOST = 1024 };
 /* Of a range's size: how far from its right place a cut may be. */
@@ -73,7 +73,7 @@ quads_divide(struct quads *quads, const struct quad_oids *pattern, enum quad_ord
     const struct row row = row_of(pattern, order);
     const struct row upper = row_upper(&row, bound);
     struct dividing dividing = {
-        .tree = quads->trees[order], .row = row_lower(&row, bound), .bound = bound};
+        .tree = quads_tree(quads, order), .row = row_lower(&row, bound), .bound = bound};
     double to;
     TRY(position_of(&dividing, &dividing.row, &dividing.from, why));
     TRY(position_of(&dividing, &upper, &to, why));

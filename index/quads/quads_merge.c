@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/quads/quads_private.h"
+#include "index/quads/quads.h"
 
 struct merging {
     enum quad_order order;
@@ -84,7 +84,7 @@ quads_merge_step(struct quads *quads, enum quad_order order, struct transaction 
 {
     struct merging *m = memory_alloc(sizeof(*m));
     m->order = order;
-    fence_open(&m->cursor, quads->trees[order], transaction);
+    fence_open(&m->cursor, quads_tree(quads, order), transaction);
     enum status status = fence_seek(&m->cursor, slice_of((char *)key, *length), why);
     *end = status == STATUS_OK && !m->cursor.stored;
     if (status == STATUS_OK && !*end) {

@@ -1,4 +1,4 @@
-#include "index/quads/quads_private.h"
+#include "index/quads/quads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,7 @@ quads_read(struct quads *quads, enum quad_order order, const struct row *prefix,
     uint8_t key[ROW_KEY_SIZE];
     row_key(&lower, key);
     struct fence_cursor cursor;
-    fence_open(&cursor, quads->trees[order], NULL);
+    fence_open(&cursor, quads_tree(quads, order), NULL);
     rows->count = 0;
     enum status status = fence_seek(&cursor, slice_of((char *)key, sizeof(key)), why);
     bool done = false;
@@ -84,7 +84,7 @@ quads_keep_present(struct quads *quads, enum quad_order order, struct row_vector
 {
     struct row *old = memory_alloc(ROWS_BLOCK_MOST * sizeof(*old));
     struct fence_cursor cursor;
-    fence_open(&cursor, quads->trees[order], NULL);
+    fence_open(&cursor, quads_tree(quads, order), NULL);
     enum status status = STATUS_OK;
     size_t kept = 0;
     for (size_t i = 0; i < rows->count && status == STATUS_OK;) {
@@ -245,7 +245,7 @@ fill(struct quads_scan *scan, unsigned blocks, struct reason *why)
     uint8_t key[ROW_KEY_SIZE];
     row_key(&scan->next, key);
     struct fence_cursor cursor;
-    fence_open(&cursor, scan->quads->trees[scan->order], NULL);
+    fence_open(&cursor, quads_tree(scan->quads, scan->order), NULL);
     scan->rows.count = 0;
     bool done = false;
     bool kept = false;
@@ -337,7 +337,7 @@ quads_scan_next(struct quads_scan *scan, struct quad_oids *quads, size_t most, s
             scan->blocks = 2;
             continue;
         }
-        struct latch *latch = tree_latch(scan->quads->trees[scan->order]);
+        struct latch *latch = tree_latch(quads_tree(scan->quads, scan->order));
         latch_enter_reading(latch);
         const enum status status =
             fill(scan, most > ROWS_BLOCK_MOST ? BLOCKS_PER_ENTRY : scan->blocks, why);
@@ -360,7 +360,7 @@ count_few(struct quads *quads, struct snapshot *snapshot, enum quad_order order,
     row_key(lower, key);
     struct fence_cursor cursor;
     struct row_vector vector = {0};
-    fence_open(&cursor, quads->trees[order], NULL);
+    fence_open(&cursor, quads_tree(quads, order), NULL);
     enum status status = fence_seek(&cursor, slice_of((char *)key, sizeof(key)), why);
     for (int i = 0; status == STATUS_OK; i++) {
         status = take_block(&cursor, order, lower, upper, &vector, done, why);
@@ -397,7 +397,7 @@ quads_estimate(struct quads *quads, struct snapshot *snapshot, const struct quad
     if (bound == 0) {
         return STATUS_OK;
     }
-    struct latch *latch = tree_latch(quads->trees[order]);
+    struct latch *latch = tree_latch(quads_tree(quads, order));
     latch_enter_reading(latch);
     enum status status = count_few(quads, snapshot, order, &lower, &upper, rows, &done, why);
     double from = 0;
@@ -405,11 +405,12 @@ quads_estimate(struct quads *quads, struct snapshot *snapshot, const struct quad
     if (status == STATUS_OK && !done) {
         uint8_t key[ROW_KEY_SIZE];
         row_key(&lower, key);
-        status = tree_position(quads->trees[order], slice_of((char *)key, sizeof(key)), &from, why);
+        status =
+            tree_position(quads_tree(quads, order), slice_of((char *)key, sizeof(key)), &from, why);
         row_key(&upper, key);
         if (status == STATUS_OK) {
-            status =
-                tree_position(quads->trees[order], slice_of((char *)key, sizeof(key)), &to, why);
+            status = tree_position(quads_tree(quads, order), slice_of((char *)key, sizeof(key)),
+                                   &to, why);
         }
     }
     latch_leave(latch);
@@ -445,7 +446,7 @@ check_blocks(struct quads *quads, enum quad_order order, const struct row *from,
     row_key(from, key);
     *to = row_upper(from, 0);
     rows->count = 0;
-    fence_open(&cursor, quads->trees[order], NULL);
+    fence_open(&cursor, quads_tree(quads, order), NULL);
     status = fence_seek(&cursor, slice_of((char *)key, sizeof(key)), why);
     for (unsigned blocks = 0; status == STATUS_OK && cursor.stored; blocks++) {
         row_vector_reserve(rows, rows->count + ROWS_BLOCK_MOST);
@@ -474,7 +475,7 @@ quads_check(struct quads *quads, enum quad_order order, struct snapshot *snapsho
             struct row_vector *rows, struct reason *why)
 {
     const struct row from = *next;
-    struct latch *latch = tree_latch(quads->trees[order]);
+    struct latch *latch = tree_latch(quads_tree(quads, order));
     latch_enter_reading(latch);
     enum status status = check_blocks(quads, order, &from, next, rows, why);
     if (status == STATUS_OK) {
@@ -492,17 +493,5 @@ quads_check(struct quads *quads, enum quad_order order, struct snapshot *snapsho
     latch_leave(latch);
     return status == STATUS_OK
                ? STATUS_OK
-               : status_prefix(why, status, "tree %s", tree_name(quads->trees[order]));
-}
-
-struct tree *
-quads_tree(const struct quads *quads, enum quad_order order)
-{
-    return quads->trees[order];
-}
-
-const char *
-quads_tree_name(const struct quads *quads, enum quad_order order)
-{
-    return tree_name(quads->trees[order]);
+               : status_prefix(why, status, "tree %s", quads_tree_name(quads, order));
 }

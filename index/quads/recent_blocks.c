@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/quads/quads_private.h"
 
 /* from and to: rows between them are in the block, if the tree has them; equal: there is none. */
 struct recent_block {

@@ -4,6 +4,7 @@
 #define INDEX_QUADS_ROWS_H
 
 #include <stddef.h>
+#include <string.h>
 
 #include "index/terms/oid.h"
 #include "index/trees/fences.h"
@@ -51,6 +52,47 @@ row_compare(const struct row *a, const struct row *b)
         }
     }
     return 0;
+}
+
+/* The first bound places of row, then the least values. */
+static inline struct row
+row_lower(const struct row *row, unsigned bound)
+{
+    struct row lower = {{0}};
+    for (unsigned i = 0; i < bound; i++) {
+        lower.place[i] = row->place[i];
+    }
+    return lower;
+}
+
+/* The least row after all rows with the first bound places of row. bound 0: after all rows. */
+static inline struct row
+row_upper(const struct row *row, unsigned bound)
+{
+    struct row upper = row_lower(row, bound);
+    if (bound == 0) {
+        upper.place[0] = UINT64_MAX;
+    } else {
+        upper.place[bound - 1]++;
+    }
+    return upper;
+}
+
+/* The least row that can stand in a block after this fence. */
+static inline struct row
+row_after_fence(const uint8_t *fence, size_t length)
+{
+    uint8_t key[ROW_KEY_SIZE] = {0};
+    memcpy(key, fence, length < ROW_KEY_SIZE ? length : ROW_KEY_SIZE);
+    struct row row;
+    for (int i = 0; i < 4; i++) {
+        uint64_t big;
+        memcpy(&big, key + 8 * i, 8);
+        row.place[i] = __builtin_bswap64(big);
+    }
+    for (int i = 3; length >= ROW_KEY_SIZE && i >= 0 && ++row.place[i] == 0; i--) {
+    }
+    return row;
 }
 
 /* The row's 32 bytes, big-endian: byte order is row order. */

@@ -3,17 +3,19 @@ index_query_OBJECTS += $(addprefix index/query/algebra/,algebra.o)
 index_query_OBJECTS += $(addprefix index/query/functions/,expression.o function.o function_cast.o function_form.o \
 	function_number.o function_term.o function_text.o)
 index_query_OBJECTS += $(addprefix index/query/memory/,deadline.o dictionary.o join_spill.o key_filter.o row_set.o row_table.o)
-index_query_OBJECTS += $(addprefix index/query/operators/,aggregate.o count_predicates.o count_triples.o duplicates.o group.o hash_join.o join.o leaf.o leaps.o lookup_first.o merge_join.o operator.o \
+index_query_OBJECTS += $(addprefix index/query/operators/,aggregate.o lists.o count_triples.o duplicates.o group.o hash_join.o join.o leaf.o leaps.o lookup_first.o merge_join.o operator.o \
 	last_objects.o order_by.o path.o ranges.o scan_pattern.o scan_range.o share_rows.o tally.o)
 index_query_OBJECTS += $(addprefix index/query/parser/,lexer.o parser.o parser_expression.o parser_pattern.o parser_prologue.o parser_tokens.o \
 	parser_select.o parser_term.o parser_triples.o parser_update.o prefixes.o query_graphs.o)
-index_query_OBJECTS += $(addprefix index/query/plan/,cost.o filter.o graph_clause.o join_order.o optional.o plan.o plan_ranges.o plan_share.o \
+index_query_OBJECTS += $(addprefix index/query/plan/,cost.o filter.o graph_clause.o join_order.o optional.o plan.o plan_lists.o plan_ranges.o plan_share.o \
 	share_parts.o share_split.o share_tally.o weights.o)
-index_query_OBJECTS += $(addprefix index/query/results/,result.o result_graphs.o result_markup.o result_buffer.o result_text.o)
+index_query_OBJECTS += $(addprefix index/query/results/,result.o result_graphs.o result_markup.o result_text.o)
 index_query_OBJECTS += $(addprefix index/query/run/,describe.o query_run.o run_help.o update_run.o)
 index_query_OBJECTS += $(addprefix index/query/values/,decimal.o moment.o regex.o value.o)
-UNIT_TESTS += tests/unit/query/test_query tests/unit/query/test_query_functions tests/unit/query/test_query_parser \
-	tests/unit/query/test_query_faults tests/unit/query/test_query_first tests/unit/query/test_query_plans tests/unit/query/test_result_graphs tests/unit/query/test_query_ranges tests/unit/query/test_query_spill tests/unit/query/test_query_stops tests/unit/query/test_query_update tests/unit/query/test_query_value
+UNIT_TESTS += tests/unit/query/test_query tests/unit/query/test_query_functions tests/unit/query/test_query_parser tests/unit/query/test_query_faults \
+	tests/unit/query/test_query_first tests/unit/query/test_query_identifiers tests/unit/query/test_query_lists tests/unit/query/test_query_plans \
+	tests/unit/query/test_result_graphs tests/unit/query/test_query_ranges tests/unit/query/test_query_spill tests/unit/query/test_query_stops \
+	tests/unit/query/test_query_update tests/unit/query/test_query_value tests/unit/query/test_query_answers
 FUZZERS += fuzz_sparql
 CONFORMANCE += run_sparql
 test_query_parser_PARTS := tests/unit/query/grammar_tokens.o

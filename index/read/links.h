@@ -1,6 +1,6 @@
 /* The queries that find new URIs in a document's graph, run beside the data.
  *
- * A file of SPARQL SELECT queries with the variable ?uri, parted by blank lines; # starts a
+ * A file of SPARQL SELECT queries with the variable ?uri, separated by blank lines; # starts a
  * comment line. Each runs with the document's graph as the only graph. A query that is one triple
  * pattern with a constant predicate and ?uri as subject or object costs no more than reading the
  * graph once, however many of them there are. The line `policy linked-data` adds every http IRI

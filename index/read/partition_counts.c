@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 #include "rdf/core/writer.h"
 
 enum { PIECE = 32 << 10 };
@@ -183,9 +183,7 @@ partition_counts(struct partition *partition, bool with_sets, partition_report *
 {
     struct gathered gathered = {0};
     struct count_lines lines = {.report = report, .context = context};
-    pthread_mutex_lock(&partition->mutex);
-    const uint64_t terms = partition->totals.terms;
-    pthread_mutex_unlock(&partition->mutex);
+    const uint64_t terms = partition_totals(partition).terms;
     buf_init(&lines.text, SIZE_MAX / 2);
     buf_init(&gathered.hosts, SIZE_MAX / 2);
     enum status status = gather(partition, with_sets, &gathered, why);

@@ -5,7 +5,8 @@
 
 #include "base/memory.h"
 #include "base/url/url.h"
-#include "index/read/provenance_private.h"
+#include "index/read/provenance_many.h"
+#include "index/terms/term_set.h"
 #include "metastore/record_rdf.h"
 
 enum {
@@ -15,6 +16,51 @@ enum {
     ROWS_PER_RECORD = 80,
     ROWS_PER_PREDICATE = 2,
     ROWS_OF_ALL = 1000 /* at least */
+};
+
+enum { PREDICATES = 64 };
+
+/* Identifiers of nodes: OID_OVERLAY, NODE, number of the record, number of the label. */
+#define NODE ((oid)1 << 58)
+#define LABEL_BITS 20
+#define LABEL_MASK (((oid)1 << LABEL_BITS) - 1)
+
+/* Blank nodes are numbered by where they came from, so that a pattern with one bound knows its
+ * record. `owners` does the same for records of the archive, which have IRIs that do not tell. */
+struct provenance {
+    struct provenance_settings settings;
+    struct quad_source source;
+    const struct quad_source *inner;
+    struct provenance_records *records;
+    oid graph;             /* OID_NONE: nobody has asked for it yet */
+    struct term_set terms; /* that only records have */
+    struct term_set keys;  /* of records with nodes, as IRIs */
+    struct term_set labels;
+    struct term_set owners; /* id: number of the key */
+    struct {
+        const char *at; /* predicates are constant strings */
+        oid id;
+    } predicates[PREDICATES];
+};
+
+enum reading { READ_KEY, READ_HOSTS, READ_DOCUMENTS, READ_END };
+
+struct quad_scan {
+    struct provenance *provenance;
+    struct quad_scan *inner; /* of the other source; else all of what follows */
+    struct quad_oids ids;
+    struct quad wanted; /* TERM_NONE: any. A node: its label */
+    struct arena arena; /* of wanted */
+    enum reading reading;
+    struct buf key; /* of the record being read, or read last */
+    oid record;     /* its number + 1, once a node of it was given out */
+    size_t rows_wanted;
+    unsigned looked; /* records since the last look at the clock */
+    enum status status;
+    struct reason *why;
+    struct quad_oids *rows;
+    size_t count, capacity, at;
+    struct provenance_many *many; /* not NULL: of many patterns, and none of what is above */
 };
 
 static const size_t memory_usual = (size_t)256 << 20;
@@ -329,7 +375,7 @@ provenance_scan_close(struct quad_scan *scan)
     if (scan == NULL) {
         return;
     }
-    provenance_many_free(scan->provenance, scan->many);
+    provenance_many_free(scan->many);
     if (scan->inner != NULL) {
         scan->provenance->inner->scan_close(scan->inner);
     }
@@ -355,7 +401,7 @@ provenance_scan(void *context, const struct quad_oids *pattern, enum quad_order 
                 struct quad_scan **result, struct reason *why)
 {
     struct provenance *provenance = context;
-    const bool own = pattern->graph != OID_NONE && pattern->graph == provenance->graph;
+    const bool own = provenance_is_graph(provenance, pattern->graph);
     *result = NULL;
     if (own && order != ORDER_COUNT) {
         return status_fail(why, STATUS_UNSUPPORTED, "triples of records have no order");
@@ -401,13 +447,67 @@ provenance_scan_next(struct quad_scan *scan, struct quad_oids *rows, size_t most
     return STATUS_OK;
 }
 
+/* ---- many patterns ---- */
+
+static bool
+source_rather_many(void *context, oid graph)
+{
+    const struct provenance *provenance = context;
+    const struct quad_source *inner = provenance->inner;
+    return provenance_is_graph(provenance, graph) ||
+           (inner->scan_many != NULL &&
+            (inner->rather_many == NULL || inner->rather_many(inner->context, graph)));
+}
+
+static enum status
+source_scan_many(void *context, const struct quad_oids *patterns, size_t count, bool graphs,
+                 struct quad_scan **scan, struct reason *why)
+{
+    (void)why;
+    *scan = memory_zero(1, sizeof **scan);
+    (*scan)->provenance = context;
+    (*scan)->many = provenance_many_new(context, patterns, count, graphs);
+    return STATUS_OK;
+}
+
+static enum status
+source_scan_many_next(struct quad_scan *scan, struct quad_oids *rows, uint32_t *numbers,
+                      size_t most, size_t *n, struct reason *why)
+{
+    return provenance_many_next(scan->many, rows, numbers, most, n, why);
+}
+
+struct slice
+provenance_scan_key(const struct quad_scan *scan)
+{
+    return scan->reading == READ_KEY ? buf_slice(&scan->key) : slice_of(NULL, 0);
+}
+
+bool
+provenance_is_graph(const struct provenance *provenance, oid graph)
+{
+    return graph != OID_NONE && graph == provenance->graph;
+}
+
+const struct quad_source *
+provenance_inner(const struct provenance *provenance)
+{
+    return provenance->inner;
+}
+
+struct provenance_records *
+provenance_records_of(const struct provenance *provenance)
+{
+    return provenance->records;
+}
+
 /* ---- the rest ---- */
 
 static enum status
 source_estimate(void *context, const struct quad_oids *pattern, uint64_t *rows, struct reason *why)
 {
     struct provenance *provenance = context;
-    if (pattern->graph == OID_NONE || pattern->graph != provenance->graph) {
+    if (!provenance_is_graph(provenance, pattern->graph)) {
         *rows = 0;
         return provenance_owns(pattern->subject) || provenance_owns(pattern->predicate) ||
                        provenance_owns(pattern->object) || provenance_owns(pattern->graph)
@@ -466,9 +566,9 @@ provenance_new(const struct provenance_settings *settings)
         .scan = provenance_scan,
         .scan_next = provenance_scan_next,
         .scan_close = provenance_scan_close,
-        .scan_many = provenance_scan_many,
-        .scan_many_next = provenance_scan_many_next,
-        .rather_many = provenance_rather_many,
+        .scan_many = source_scan_many,
+        .scan_many_next = source_scan_many_next,
+        .rather_many = source_rather_many,
         .estimate = source_estimate,
         .estimate_star = settings->source->estimate_star != NULL ? source_estimate_star : NULL,
         .search = source_search,

@@ -1,14 +1,15 @@
+#include "index/read/provenance_many.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/read/provenance_private.h"
 
 enum { OPEN_MOST = 1024 /* scans whose records are asked for in one go */ };
 
-/* Patterns of this graph, of which up to OPEN_MOST are opened at a time, and of the other source,
- * one after the other. */
 struct provenance_many {
+    struct provenance *provenance;
+    const struct quad_source *other;
     const struct quad_oids *patterns;
     size_t count, next; /* the first not opened */
     bool graphs;
@@ -19,23 +20,23 @@ struct provenance_many {
 };
 
 static void
-close_opened(const struct provenance *provenance, struct provenance_many *many)
+close_opened(struct provenance_many *many)
 {
     for (size_t i = 0; i < many->opened; i++) {
         provenance_scan_close(many->open[i]);
     }
     if (many->inner != NULL) {
-        provenance->inner->scan_close(many->inner);
+        many->other->scan_close(many->inner);
     }
     many->inner = NULL;
     many->opened = many->at = 0;
 }
 
 void
-provenance_many_free(const struct provenance *provenance, struct provenance_many *many)
+provenance_many_free(struct provenance_many *many)
 {
     if (many != NULL) {
-        close_opened(provenance, many);
+        close_opened(many);
         free(many);
     }
 }
@@ -44,46 +45,35 @@ provenance_many_free(const struct provenance *provenance, struct provenance_many
 static bool
 is_of_inner(const struct provenance *provenance, const struct quad_oids *pattern)
 {
-    return (pattern->graph == OID_NONE || pattern->graph != provenance->graph) &&
-           !provenance_owns(pattern->subject) && !provenance_owns(pattern->predicate) &&
-           !provenance_owns(pattern->object) && !provenance_owns(pattern->graph);
+    return !provenance_is_graph(provenance, pattern->graph) && !provenance_owns(pattern->subject) &&
+           !provenance_owns(pattern->predicate) && !provenance_owns(pattern->object) &&
+           !provenance_owns(pattern->graph);
 }
 
-bool
-provenance_rather_many(void *context, oid graph)
+struct provenance_many *
+provenance_many_new(struct provenance *provenance, const struct quad_oids *patterns, size_t count,
+                    bool graphs)
 {
-    const struct provenance *provenance = context;
-    const struct quad_source *inner = provenance->inner;
-    return (graph != OID_NONE && graph == provenance->graph) ||
-           (inner->scan_many != NULL &&
-            (inner->rather_many == NULL || inner->rather_many(inner->context, graph)));
-}
-
-enum status
-provenance_scan_many(void *context, const struct quad_oids *patterns, size_t count, bool graphs,
-                     struct quad_scan **result, struct reason *why)
-{
-    struct quad_scan *scan = memory_zero(1, sizeof *scan);
-    (void)why;
-    scan->provenance = context;
-    scan->many = memory_alloc(sizeof *scan->many);
-    scan->many->patterns = patterns;
-    scan->many->count = count;
-    scan->many->graphs = graphs;
-    scan->many->next = scan->many->first = scan->many->opened = scan->many->at = 0;
-    scan->many->inner = NULL;
-    *result = scan;
-    return STATUS_OK;
+    struct provenance_many *many = memory_alloc(sizeof *many);
+    many->provenance = provenance;
+    many->other = provenance_inner(provenance);
+    many->patterns = patterns;
+    many->count = count;
+    many->graphs = graphs;
+    many->next = many->first = many->opened = many->at = 0;
+    many->inner = NULL;
+    return many;
 }
 
 /* Opens the next patterns that go together. */
 static enum status
-open_next(struct provenance *provenance, struct provenance_many *many, struct reason *why)
+open_next(struct provenance_many *many, struct reason *why)
 {
-    const struct quad_source *inner = provenance->inner;
+    struct provenance *provenance = many->provenance;
+    const struct quad_source *inner = many->other;
     struct slice keys[OPEN_MOST];
     size_t n = 0;
-    close_opened(provenance, many);
+    close_opened(many);
     many->first = many->next;
     if (inner->scan_many != NULL) {
         while (many->next < many->count && is_of_inner(provenance, &many->patterns[many->next])) {
@@ -100,23 +90,21 @@ open_next(struct provenance *provenance, struct provenance_many *many, struct re
         TRY(provenance_scan(provenance, &many->patterns[many->next], ORDER_COUNT, scan, why));
         many->opened++;
         many->next++;
-        if ((*scan)->reading == READ_KEY) {
-            keys[n++] = buf_slice(&(*scan)->key);
-        }
+        keys[n] = provenance_scan_key(*scan);
+        n += keys[n].length > 0;
     }
-    return n > 0 ? provenance_records_fetch(provenance->records, keys, n, why) : STATUS_OK;
+    return n > 0 ? provenance_records_fetch(provenance_records_of(provenance), keys, n, why)
+                 : STATUS_OK;
 }
 
 enum status
-provenance_scan_many_next(struct quad_scan *scan, struct quad_oids *rows, uint32_t *numbers,
-                          size_t most, size_t *n, struct reason *why)
+provenance_many_next(struct provenance_many *many, struct quad_oids *rows, uint32_t *numbers,
+                     size_t most, size_t *n, struct reason *why)
 {
-    struct provenance *provenance = scan->provenance;
-    struct provenance_many *many = scan->many;
     *n = 0;
     while (*n == 0) {
         if (many->inner != NULL) {
-            TRY(provenance->inner->scan_many_next(many->inner, rows, numbers, most, n, why));
+            TRY(many->other->scan_many_next(many->inner, rows, numbers, most, n, why));
         } else if (many->at < many->opened) {
             TRY(provenance_scan_next(many->open[many->at], rows, most, n, why));
             memset(numbers, 0, *n * sizeof *numbers);
@@ -127,7 +115,7 @@ provenance_scan_many_next(struct quad_scan *scan, struct quad_oids *rows, uint32
         if (*n == 0 && many->at + 1 < many->opened) {
             many->at++;
         } else if (*n == 0 && many->next < many->count) {
-            TRY(open_next(provenance, many, why));
+            TRY(open_next(many, why));
         } else if (*n == 0) {
             break;
         }

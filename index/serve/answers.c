@@ -369,7 +369,7 @@ produce_share(struct answer *answer, struct partition_reader *reader, struct cur
 {
     const struct query_options options = limits_of(answer, cursor);
     const struct quad_source *source = partition_reader_source(reader);
-    if (!answer->share.parted) {
+    if (!answer->share.partition_wise) {
         return answer_share(source, &answer->share, &options, cursor, why);
     }
     struct oid_set shared;

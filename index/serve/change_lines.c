@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "base/system/clock.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 #include "rdf/core/writer.h"
 
 enum { PIECE = 32 << 10, LINE_MAXIMUM = 1 << 30 };

@@ -51,7 +51,8 @@ void cursor_step(void *cursor);
 struct turn *cursor_turn(struct cursor *cursor);
 /* Bytes that the producer may use for its work. */
 size_t cursor_memory(const struct cursor *cursor);
-/* For work that looks now and then whether to go on. */
+/* Returns the flag that turns true when nobody wants the answer any more; work looks at it now and
+ * then. */
 const atomic_bool *cursor_cancelled(const struct cursor *cursor);
 
 /* Service: appends up to `most` bytes from offset on, and drops those before it. AGAIN when there

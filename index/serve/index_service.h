@@ -20,7 +20,7 @@ struct service_options {
     const struct rpc_keys *publish_keys;
     const char *scratch_folder; /* for sorting and large queries */
     const struct links *links;  /* outlives the service */
-    /* For q:provenance; outlives the service. NULL: none. */
+    /* Names the metadata store for q:provenance; it outlives the service. NULL: none. */
     const struct metastore_client_options *metastore;
     unsigned query_threads;
     unsigned cursors;          /* answers under way at a time */

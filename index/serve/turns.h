@@ -49,7 +49,7 @@ void turn_open(struct turn *turn, struct turns *turns, uint64_t client,
                const atomic_bool *cancelled);
 void turn_close(struct turn *turn);
 
-/* By the thread itself. Taking waits; what is cancelled goes on at once, to end. */
+/* Are called by the thread itself. Taking waits; what is cancelled goes on at once, to end. */
 void turn_take(struct turn *turn);
 void turn_give(struct turn *turn);
 /* Steps back if others have waited for a slice of time; cheap. */

@@ -15,7 +15,7 @@ struct sort_item {
 /* Sorts items by key. spare: room for as many. Returns the array that holds the result: one of
  * the two. */
 struct sort_item *oid_sort(struct sort_item *items, struct sort_item *spare, size_t count);
-/* The same, asking the check; after a failure the items are in neither array whole. */
+/* Sorts likewise, asking the check; after a failure the items are in neither array whole. */
 enum status oid_sort_checked(struct sort_item *items, struct sort_item *spare, size_t count,
                              const struct sort_check *check, struct sort_item **sorted,
                              struct reason *why);

@@ -12,7 +12,8 @@
 
 #include "index/quad_source.h"
 
-/* By the scans of the source; quad_source.count_triples for one that keeps no answers. */
+/* Counts by the scans of the source: quad_source.count_triples for a source that keeps no answers.
+ */
 enum status triple_counts_read(const struct quad_source *source,
                                const struct count_request *request, struct triple_count **counts,
                                size_t *count, struct reason *why);

@@ -12,7 +12,7 @@ void change_marks_free(struct change_marks *marks);
 /* time: a count that only grows. To be set before the change can be seen. */
 void change_marks_set(struct change_marks *marks, uint64_t thing, uint64_t time);
 void change_marks_set_all(struct change_marks *marks, uint64_t time);
-/* With more changes at once hardly a mark would stay: set all. */
+/* With more changes at once hardly a mark would stay, so all are set. */
 enum { CHANGE_MARKS_MOST = 1 << 16 };
 
 /* Needs are the hashes of what an answer rests on. */

@@ -41,7 +41,7 @@ enum status lexicon_forget(struct lexicon *lexicon, struct reason *why);
 enum status lexicon_find(struct lexicon *lexicon, const struct term *term, oid *id,
                          struct reason *why);
 
-/* For verify: walks the tree of terms, leaving the latch now and then; a term stored meanwhile may
+/* Walks the tree of terms for verify, leaving the latch now and then; a term stored meanwhile may
  * be visited or not. */
 typedef enum status lexicon_visit(void *context, struct slice key, oid id, struct reason *why);
 enum status lexicon_walk(struct lexicon *lexicon, lexicon_visit *visit, void *context,

@@ -97,7 +97,6 @@ copy_block(struct nodes *nodes, uint64_t number, struct packed *packed, struct r
         const size_t size = packed->length;
         packed->bytes = memory_alloc(size);
         codec_write_u64(key, number);
-        key_length = KEY_SIZE;
         status = tree_cursor_move(cursor, move, key, sizeof(key), &key_length, packed->bytes, size,
                                   &packed->length, why);
     }

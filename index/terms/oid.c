@@ -8,6 +8,8 @@
 #define XSD_DATETIME XSD_NAMESPACE "dateTime"
 
 enum { INTEGER_BIAS_BIT = 55, INTEGER_DIGITS = 16 };
+/* The least integer with a digit more. */
+#define INTEGER_END INT64_C(10000000000000000)
 /* Fields of dates from the highest bit down; milliseconds + 1, 0: no fraction written. */
 enum {
     MILLISECOND_BITS = 10,
@@ -44,6 +46,15 @@ make_inline(enum oid_inline type, uint64_t value)
     return (oid)type << OID_INLINE_BITS | value;
 }
 
+oid
+oid_inline_integer(int64_t integer)
+{
+    const int64_t bias = (int64_t)1 << INTEGER_BIAS_BIT;
+    return integer > -INTEGER_END && integer < INTEGER_END
+               ? make_inline(OID_INLINE_INTEGER, (uint64_t)(integer + bias))
+               : OID_NONE;
+}
+
 static oid
 inline_integer(struct slice text)
 {
@@ -60,11 +71,7 @@ inline_integer(struct slice text)
         }
         value = value * 10 + (text.at[i] - '0');
     }
-    const int64_t bias = (int64_t)1 << INTEGER_BIAS_BIT;
-    if (value >= bias) {
-        return OID_NONE;
-    }
-    return make_inline(OID_INLINE_INTEGER, (uint64_t)((negative ? -value : value) + bias));
+    return oid_inline_integer(negative ? -value : value);
 }
 
 /* Reads exactly n digits at *at. */
@@ -219,6 +226,30 @@ is_plain(oid id)
     default:
         return false;
     }
+}
+
+bool
+oid_inline_value(oid id, struct oid_value *value)
+{
+    const uint64_t bits = id & OID_INLINE_MASK;
+    if ((id & (OID_STORED | OID_LOCAL)) || !is_plain(id)) {
+        return false;
+    }
+    const enum oid_inline type = (enum oid_inline)(id >> OID_INLINE_BITS);
+    const unsigned milliseconds = field(bits, 0, MILLISECOND_BITS);
+    *value = (struct oid_value){.kind = type == OID_INLINE_INTEGER ? OID_VALUE_INTEGER
+                                        : type == OID_INLINE_DATE  ? OID_VALUE_DATE
+                                                                   : OID_VALUE_DATE_TIME,
+                                .integer = (int64_t)bits - ((int64_t)1 << INTEGER_BIAS_BIT),
+                                .year = (int)field(bits, YEAR_SHIFT, 14),
+                                .month = (int)field(bits, MONTH_SHIFT, 4),
+                                .day = (int)field(bits, DAY_SHIFT, 5),
+                                .hour = (int)field(bits, HOUR_SHIFT, 5),
+                                .minute = (int)field(bits, MINUTE_SHIFT, 6),
+                                .milliseconds = (int)(field(bits, SECOND_SHIFT, 6) * 1000 +
+                                                      (milliseconds > 0 ? milliseconds - 1 : 0)),
+                                .utc = type == OID_INLINE_DATETIME_UTC};
+    return true;
 }
 
 bool

@@ -65,7 +65,7 @@ oid_kind(oid id)
 
 /* The kind a term would be stored as. A datatype that says xsd:string is a string. */
 enum oid_kind oid_kind_of(const struct term *term);
-/* What term the identifier is of: inline ones are of literals. */
+/* Returns the kind of term that the identifier is of; inline ones are of literals. */
 enum term_kind oid_term_kind(oid id);
 /* OID_NONE when the term cannot be inline. */
 oid oid_inline_of(const struct term *term);
@@ -74,6 +74,11 @@ bool oid_inline_before(oid a, oid b);
 /* The identifiers of id's inline type, and of these those that may have its value. False when id is
  * not inline. */
 bool oid_inline_span(oid id, struct oid_span *span);
+/* The value of an inline integer, or of a date or dateTime with a day that there is in every year;
+ * false of others. */
+bool oid_inline_value(oid id, struct oid_value *value);
+/* OID_NONE when the integer's literal is not inline. */
+oid oid_inline_integer(int64_t integer);
 /* Bytes the lexical form of an inline literal needs at most. */
 enum { OID_INLINE_TEXT = 40 };
 /* Fills term; its lexical form is written to text. False when id is no valid inline one. */

@@ -54,8 +54,8 @@ void term_block_begin(struct term_block_writer *writer, uint8_t *bytes, size_t s
 bool term_block_add(struct term_block_writer *writer, const struct term_entry *entry);
 size_t term_block_end(struct term_block_writer *writer);
 
-/* The shortest key not before left and before right; its length, bytes are a prefix of right or
- * all of left. */
+/* A key not before left and before right: the shortest prefix of right that is after left, or all
+ * of left when there is none but right itself. */
 struct slice term_fence(struct slice left, struct slice right);
 
 #endif

@@ -1,4 +1,4 @@
-#include "index/trees/environment_private.h"
+#include "index/trees/environment_state.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -109,29 +109,6 @@ tree_open_file(DB **result, struct environment *environment, const char *file, u
     return database_open_tree(&environment->database, result, file, flags, why);
 }
 
-/* Reads which file of the tree is in use; 0 when it was never built anew. */
-static enum status
-read_number(struct environment *environment, const char *name, uint64_t *number, struct reason *why)
-{
-    uint8_t record[TREE_RECORD_SIZE];
-    size_t length = sizeof(record);
-    *number = 0;
-    if (environment->files == NULL) {
-        return STATUS_OK;
-    }
-    const enum status status =
-        tree_get(environment->files, NULL, slice_of(name, strlen(name)), record, &length, why);
-    if (status == STATUS_NOT_FOUND) {
-        return STATUS_OK;
-    }
-    TRY(status);
-    return length > 1 && record[0] == TREE_RECORD_VERSION &&
-                   varint_get(record + 1, record + length, number) == record + length
-               ? STATUS_OK
-               : status_fail(why, STATUS_CORRUPT, "tree files: the record of %s is malformed",
-                             name);
-}
-
 enum status
 tree_open(struct tree **result, struct environment *environment, const char *name,
           struct reason *why)
@@ -140,9 +117,7 @@ tree_open(struct tree **result, struct environment *environment, const char *nam
     uint64_t number;
     char file[TREE_FILE_SIZE];
     DB *db;
-    TRY(read_number(environment, name, &number, why));
-    tree_file_name(name, number, file);
-    TRY(tree_remove_others(environment, name, file, why));
+    TRY(tree_find_file(environment, name, &number, file, why));
     TRY(tree_open_file(&db, environment, file, DB_CREATE | DB_AUTO_COMMIT, why));
     struct tree *tree = memory_zero(1, sizeof(*tree));
     *tree = (struct tree){.db = db,

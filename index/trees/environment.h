@@ -1,6 +1,6 @@
 /* The Berkeley DB environment of one partition: the only files here that see db.h are
- * environment.c, environment_build.c, environment_copy.c and tree_files.c. Trees, transactions and
- * cursors as opaque types, and failures as status and reason.
+ * environment.c, environment_build.c, environment_copy.c and environment_io.c. Trees, transactions
+ * and cursors are opaque types, and failures as status and reason.
  *
  * One process per folder (flock on DIR/lock). Opening always recovers. The environment has no
  * lock subsystem: readers and the writer are kept apart by a latch for each tree (latch.h), which
@@ -98,7 +98,7 @@ struct tree_build;
 /* Begins to build a tree anew in a file of its own; until the end the tree is only read. Between
  * begin and end transactions may come and go. */
 enum status tree_build_begin(struct tree_build **build, struct tree *tree, struct reason *why);
-/* In the order of keys. */
+/* Adds the next key, in the order of keys. */
 enum status tree_build_add(struct tree_build *build, struct slice key, struct slice value,
                            struct reason *why);
 /* Syncs what was added to the disk, so that the end has less to write. */
@@ -123,8 +123,8 @@ enum status environment_sync_file(int descriptor, struct reason *why);
 
 /* ---- care (environment_copy.c): copies while others write, and giving space back ---- */
 
-/* From hold to release no checkpoint is written and no log file removed. Hold writes one first, so
- * that what it takes to recover later states is all in the log from there on. */
+/* Between hold and release no checkpoint is written and no log file removed. Hold writes one first,
+ * so that what it takes to recover later states is all in the log from there on. */
 enum status environment_hold_log(struct environment *environment, struct reason *why);
 void environment_release_log(struct environment *environment);
 /* Open trees, one after the other; NULL: the first, or no more. */
@@ -157,10 +157,10 @@ enum status tree_compact_step(struct tree *tree, struct transaction *transaction
 /* ---- for tests: every write, sync and truncation of the environment's files is counted ---- */
 
 enum fault_action { FAULT_NONE, FAULT_KILL, FAULT_KILL_TORN, FAULT_FULL, FAULT_ONCE };
-/* From the at-th write after the call on (1-based): KILL ends the process by SIGKILL before it,
- * KILL_TORN after half of it if it goes to the log (pages of 4 KiB are never torn by a kill, since
- * the kernel looks for signals only between pages), FULL makes it and all later ones fail with
- * ENOSPC, ONCE makes it alone fail with EIO. */
+/* Makes writes fail from the at-th after the call on (1-based): KILL ends the process by SIGKILL
+ * before it, KILL_TORN after half of it if it goes to the log (pages of 4 KiB are never torn by a
+ * kill, since the kernel looks for signals only between pages), FULL makes it and all later ones
+ * fail with ENOSPC, ONCE makes it alone fail with EIO. */
 void environment_fault(enum fault_action action, uint64_t at);
 uint64_t environment_writes(void); /* since then */
 

@@ -10,7 +10,7 @@
  * beginning and their end, and no transaction may be open: without locks its undoing would go to
  * pages that have moved. */
 #include "base/system/file.h"
-#include "index/trees/environment_private.h"
+#include "index/trees/environment_state.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
  * all other pages usable. Its way of reading is pread(2) and, when that fails, lseek(2) and
  * read(2): the seek has to fail, too. Functions for read(2) and write(2) would make it seek always,
  * so they are not set, except the latter when faults are wanted. */
-#include "index/trees/environment_private.h"
+#include "index/trees/environment_state.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -97,10 +97,15 @@ counted_pwrite(int descriptor, const void *bytes, size_t length, off_t offset)
     return written;
 }
 
+/* Returns the error, which is what Berkeley DB takes of such a function. What the disk has after a
+ * sync that failed nobody knows, so want of room is no reason to go on either: it is EIO, too. */
 static int
 counted_fsync(int descriptor)
 {
-    return count_write(descriptor, NULL, 0, -1) == FAIL ? -1 : fdatasync(descriptor);
+    if (count_write(descriptor, NULL, 0, -1) != FAIL && fdatasync(descriptor) == 0) {
+        return 0;
+    }
+    return errno == ENOSPC || errno == EDQUOT ? EIO : errno;
 }
 
 ssize_t
@@ -131,7 +136,8 @@ environment_write_file(int descriptor, struct slice bytes, uint64_t offset, stru
 enum status
 environment_sync_file(int descriptor, struct reason *why)
 {
-    return counted_fsync(descriptor) == 0 ? STATUS_OK : status_fail_errno(why, "cannot sync");
+    errno = counted_fsync(descriptor);
+    return errno == 0 ? STATUS_OK : status_fail_errno(why, "cannot sync");
 }
 
 /* ---- damaged pages ---- */
@@ -143,7 +149,7 @@ static struct {
 
 /* Holds, for this thread, what the last failed read met, and whether its seek is still to fail. */
 static _Thread_local struct {
-    char text[DAMAGE_SIZE];
+    char text[160];
     bool pending;
 } damage;
 
@@ -152,11 +158,11 @@ environment_io_add(struct environment *environment)
 {
     struct stat folder;
     if (stat(environment->database.folder, &folder) == 0) {
-        environment->device = folder.st_dev;
-        environment->inode = folder.st_ino;
+        environment->opened.device = folder.st_dev;
+        environment->opened.inode = folder.st_ino;
     }
     pthread_mutex_lock(&opened.mutex);
-    environment->next = opened.first;
+    environment->opened.next = opened.first;
     opened.first = environment;
     pthread_mutex_unlock(&opened.mutex);
 }
@@ -165,19 +171,13 @@ void
 environment_io_remove(struct environment *environment)
 {
     pthread_mutex_lock(&opened.mutex);
-    for (struct environment **link = &opened.first; *link != NULL; link = &(*link)->next) {
+    for (struct environment **link = &opened.first; *link != NULL; link = &(*link)->opened.next) {
         if (*link == environment) {
-            *link = environment->next;
+            *link = environment->opened.next;
             break;
         }
     }
     pthread_mutex_unlock(&opened.mutex);
-}
-
-const char *
-environment_damage(void)
-{
-    return damage.text;
 }
 
 /* The file's name when it is a tree of an environment here: logs, and other environments of this
@@ -199,8 +199,8 @@ is_ours(int descriptor, char path[PATH_SIZE], const char **name)
     bool found = false;
     if (stat(path, &folder) == 0) {
         pthread_mutex_lock(&opened.mutex);
-        for (struct environment *e = opened.first; e != NULL && !found; e = e->next) {
-            found = e->device == folder.st_dev && e->inode == folder.st_ino;
+        for (struct environment *e = opened.first; e != NULL && !found; e = e->opened.next) {
+            found = e->opened.device == folder.st_dev && e->opened.inode == folder.st_ino;
         }
         pthread_mutex_unlock(&opened.mutex);
     }
@@ -279,7 +279,7 @@ environment_failed(struct environment *environment, bool writing, int code, stru
 {
     if (code == EBADMSG) { /* what was written so far can be undone */
         return status_fail(why, STATUS_CORRUPT, "%s: %s: %s", environment->database.folder, what,
-                           environment_damage());
+                           damage.text);
     }
     environment->database.broken |= writing;
     return database_failed(&environment->database, code, why, what);

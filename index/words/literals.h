@@ -58,8 +58,8 @@ struct slice literals_search_needs(const struct literals_search *search);
 enum status literals_search_next(struct literals_search *search, oid *literal, double *score,
                                  struct reason *why);
 
-/* For verify: what is in the tree against the literals of the lexicon. *count: how many were there
- * when it began. Any thread; writing goes on. CORRUPT, CANCELLED. */
+/* Compares, for verify, what is in the tree with the literals of the lexicon. *count: how many were
+ * there when it began. Any thread; writing goes on. CORRUPT, CANCELLED. */
 enum status literals_check(struct literals *literals, struct nodes *nodes,
                            const atomic_bool *cancel, uint64_t *count, struct reason *why);
 

@@ -1,20 +1,18 @@
-/* Tells how far the literals' words are in the tree: its record there. */
+#include "index/words/literals_state.h"
+
 #include <string.h>
 
 #include "base/codec.h"
-#include "index/words/literals_private.h"
 
 enum { STATE_VERSION = 1, STATE_MOST = 1 + 5 * 10 + WORD_MOST };
 
 enum status
-literals_state_get(struct literals *literals, struct reason *why)
+literals_state_get(struct tree *tree, struct literals_state *state, struct reason *why)
 {
-    struct literals_state *state = &literals->state;
     uint8_t bytes[STATE_MOST];
     size_t length = sizeof(bytes);
     *state = (struct literals_state){.next = 1};
-    const enum status status =
-        tree_get(literals->tree, NULL, LITERALS_STATE_KEY, bytes, &length, why);
+    const enum status status = tree_get(tree, NULL, LITERALS_STATE_KEY, bytes, &length, why);
     if (status != STATUS_OK) {
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     }
@@ -52,24 +50,23 @@ literals_state_encode(const struct literals_state *state, struct buf *record)
 }
 
 enum status
-literals_state_put(struct literals *literals, struct transaction *transaction,
+literals_state_put(struct tree *tree, struct transaction *transaction,
                    const struct literals_state *state, struct reason *why)
 {
     struct buf record;
     literals_state_encode(state, &record);
     const enum status status =
-        tree_put(literals->tree, transaction, LITERALS_STATE_KEY, buf_slice(&record), why);
+        tree_put(tree, transaction, LITERALS_STATE_KEY, buf_slice(&record), why);
     buf_release(&record);
     return status;
 }
 
 void
-literals_state_after(const struct literals *literals, struct literals_state *state)
+literals_state_finish(struct literals_state *state, const struct posting_memtable *written)
 {
-    *state = literals->state;
     state->next = state->until;
-    state->literals += posting_memtable_literals(literals->writing);
-    state->words += posting_memtable_words(literals->writing);
+    state->literals += posting_memtable_literals(written);
+    state->words += posting_memtable_words(written);
     state->until = 0;
     state->done_length = 0;
 }

@@ -1,7 +1,7 @@
 /* Postings of the keyword index and the blocks that hold them. Bytes in KEYWORDS.md.
  * Pure functions over memory.
  *
- * A word's literals are parted by class: how many words the literal has, and how often this one
+ * A word's literals are divided by class: how many words the literal has, and how often this one
  * stands in it. All literals of a class have the same score for the word, so a search begins with
  * the best class and ends when it has enough; and since a literal's length is the same for all its
  * words, words of a query are looked for together one length at a time. */

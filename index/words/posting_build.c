@@ -9,7 +9,8 @@
 #include "base/memory.h"
 #include "base/varint.h"
 #include "index/terms/term_blocks.h"
-#include "index/words/literals_private.h"
+#include "index/words/literals_index.h"
+#include "index/words/posting_build.h"
 #include "index/words/posting_runs.h"
 
 enum { STEP_BLOCKS = 256, STEPS_OF_SYNC = 64 };
@@ -51,8 +52,8 @@ static struct slice
 place_key(const struct placing *p, size_t i, uint8_t key[WORD_KEY_MAXIMUM])
 {
     const struct place *place = &p->places[i];
-    const size_t length = word_key(p->literals->sorted[place->word].word, false, place->class,
-                                   p->literals->state.next, key);
+    const size_t length = word_key(p->literals->progress.sorted[place->word].word, false,
+                                   place->class, p->literals->state.next, key);
     return slice_of((const char *)key, length);
 }
 
@@ -74,16 +75,16 @@ literals_build_pays(struct literals *literals, bool *pays, struct reason *why)
 {
     size_t count = 0;
     *pays = false;
-    for (size_t i = 0; i < literals->sorted_count; i++) {
-        count += (size_t)__builtin_popcountll(literals->sorted[i].classes);
+    for (size_t i = 0; i < literals->progress.sorted_count; i++) {
+        count += (size_t)__builtin_popcountll(literals->progress.sorted[i].classes);
     }
     if (literals->build_from == 0 || count < literals->build_from) {
         return STATUS_OK;
     }
     struct place *places = memory_alloc(count * sizeof(*places));
     size_t n = 0;
-    for (size_t i = 0; i < literals->sorted_count; i++) {
-        for (uint64_t left = literals->sorted[i].classes; left != 0; left &= left - 1) {
+    for (size_t i = 0; i < literals->progress.sorted_count; i++) {
+        for (uint64_t left = literals->progress.sorted[i].classes; left != 0; left &= left - 1) {
             places[n++] = (struct place){(uint32_t)i, (uint32_t)__builtin_ctzll(left)};
         }
     }
@@ -240,9 +241,9 @@ enum status
 literals_build_begin(struct literals *literals, struct reason *why)
 {
     struct words_build *b = memory_zero(1, sizeof(*b));
-    literals->build = b;
+    literals->progress.build = b;
     b->literals = literals;
-    memtable_runs_open(&b->memory, literals->sorted, literals->sorted_count, 0);
+    memtable_runs_open(&b->memory, literals->progress.sorted, literals->progress.sorted_count, 0);
     buf_init(&b->gaps, SIZE_MAX / 2);
     arena_init(&b->arena, 0);
     posting_block_begin(&b->writer, b->piece, BLOCK_MAXIMUM);
@@ -250,9 +251,9 @@ literals_build_begin(struct literals *literals, struct reason *why)
     memcpy(b->old.fence, LITERALS_STATE_KEY.at, LITERALS_STATE_KEY.length);
     b->old.fence_length = LITERALS_STATE_KEY.length;
     posting_block_open(&b->reader, b->piece, 0);
-    struct literals_state state;
+    struct literals_state state = literals->state;
     struct buf record;
-    literals_state_after(literals, &state);
+    literals_state_finish(&state, literals->writing);
     literals_state_encode(&state, &record);
     enum status status = tree_build_begin(&b->build, literals->tree, why);
     if (status == STATUS_OK) {
@@ -265,8 +266,8 @@ literals_build_begin(struct literals *literals, struct reason *why)
 void
 literals_build_drop(struct literals *literals)
 {
-    struct words_build *b = literals->build;
-    literals->build = NULL;
+    struct words_build *b = literals->progress.build;
+    literals->progress.build = NULL;
     if (b != NULL) {
         tree_build_drop(b->build);
         memtable_runs_close(&b->memory);
@@ -279,7 +280,7 @@ literals_build_drop(struct literals *literals)
 enum status
 literals_build_some(struct literals *literals, bool *end, struct reason *why)
 {
-    struct words_build *b = literals->build;
+    struct words_build *b = literals->progress.build;
     *end = false;
     for (b->pieces = 0; b->pieces < STEP_BLOCKS && !*end;) {
         TRY(take_next(b, end, why));
@@ -290,7 +291,7 @@ literals_build_some(struct literals *literals, bool *end, struct reason *why)
 enum status
 literals_build_end(struct literals *literals, struct transaction *transaction, struct reason *why)
 {
-    struct words_build *b = literals->build;
+    struct words_build *b = literals->progress.build;
     TRY(write_part(b, why));
     if (b->writer.any) {
         TRY(tree_build_add(b->build, FENCE_LAST,

@@ -8,7 +8,8 @@
 
 #include "base/digest.h"
 #include "base/memory.h"
-#include "index/words/literals_private.h"
+#include "index/words/literal_words.h"
+#include "index/words/literals_index.h"
 
 enum { MEMORY_AT_ONCE = 32 << 20, CANCEL_MASK = 1023 };
 

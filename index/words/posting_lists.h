@@ -4,7 +4,7 @@
 #define INDEX_WORDS_POSTING_LISTS_H
 
 #include "base/arena.h"
-#include "index/words/literals_private.h"
+#include "index/words/literals_index.h"
 #include "index/words/word_query.h"
 
 /* The state of the index that one search sees, from its beginning to its end. */
@@ -39,7 +39,7 @@ struct words_key {
     double weight;                        /* of its scores */
     const struct query_phrase *condition; /* must stand in the text, too; NULL: none */
 };
-/* In the arena; *key NULL when the word does not occur. */
+/* Finds a word and keeps it in the arena; *key is NULL when it does not occur. */
 enum status words_find(struct words_view *view, struct slice word, struct arena *arena,
                        struct words_key **key, struct reason *why);
 /* All words with the prefix but the least frequent of more than most; *keys is the caller's. */

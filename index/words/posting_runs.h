@@ -30,7 +30,7 @@ void memtable_runs_copy(const struct memtable_runs *runs, struct posting_run *ru
                         struct arena *arena);
 void memtable_runs_advance(struct memtable_runs *runs);
 
-/* By word, head first, class; 0: parts of one run, or of one head. */
+/* Compares by word, then head before others, then class; 0: parts of one run, or of one head. */
 int posting_runs_compare(const struct posting_run *a, const struct posting_run *b);
 
 #endif

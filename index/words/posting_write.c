@@ -8,7 +8,8 @@
 #include "base/memory.h"
 #include "base/varint.h"
 #include "index/terms/term_blocks.h"
-#include "index/words/literals_private.h"
+#include "index/words/literals_index.h"
+#include "index/words/posting_build.h"
 #include "index/words/posting_runs.h"
 
 enum {
@@ -205,11 +206,13 @@ begin_writing(struct literals *literals)
     literals->state.until = literals->next;
     latch_leave(&literals->memory_latch);
     literals->again_until = 0;
-    literals->sorted = posting_memtable_sorted(literals->writing, &literals->sorted_count);
-    literals->written = 0;
-    while (literals->state.done_length > 0 && literals->written < literals->sorted_count &&
-           !is_after(&literals->sorted[literals->written], &literals->state)) {
-        literals->written++;
+    literals->progress.sorted =
+        posting_memtable_sorted(literals->writing, &literals->progress.sorted_count);
+    literals->progress.written = 0;
+    while (literals->state.done_length > 0 &&
+           literals->progress.written < literals->progress.sorted_count &&
+           !is_after(&literals->progress.sorted[literals->progress.written], &literals->state)) {
+        literals->progress.written++;
     }
 }
 
@@ -217,7 +220,7 @@ static void
 end_step(struct literals *literals, const struct literals_state *state, size_t written)
 {
     struct posting_memtable *done = NULL;
-    literals->written = written;
+    literals->progress.written = written;
     latch_enter_writing(&literals->memory_latch);
     literals->state = *state;
     if (state->until == 0) {
@@ -227,8 +230,8 @@ end_step(struct literals *literals, const struct literals_state *state, size_t w
     latch_leave(&literals->memory_latch);
     if (done != NULL) {
         posting_memtable_free(done);
-        free(literals->sorted);
-        literals->sorted = NULL;
+        free(literals->progress.sorted);
+        literals->progress.sorted = NULL;
     }
 }
 
@@ -253,12 +256,12 @@ static void
 state_after(const struct merging *m, struct literals_state *state)
 {
     const struct literals *literals = m->literals;
+    *state = literals->state;
     if (memtable_runs_word(&m->memory) == NULL) {
-        literals_state_after(literals, state);
+        literals_state_finish(state, literals->writing);
         return;
     }
-    const struct slice done = literals->sorted[m->memory.word - 1].word;
-    *state = literals->state;
+    const struct slice done = literals->progress.sorted[m->memory.word - 1].word;
     memcpy(state->done, done.at, done.length);
     state->done_length = done.length;
 }
@@ -273,14 +276,15 @@ write_step(struct literals *literals, struct reason *why)
     *m = (struct merging){.literals = literals, .transaction = transaction};
     arena_init(&m->arena, 0);
     fence_open(&m->cursor, literals->tree, transaction);
-    memtable_runs_open(&m->memory, literals->sorted, literals->sorted_count, literals->written);
+    memtable_runs_open(&m->memory, literals->progress.sorted, literals->progress.sorted_count,
+                       literals->progress.written);
     atomic_fetch_add(&literals->writes, 1);
     enum status status = merge_some(m, why);
     struct literals_state state;
     latch_enter_writing(tree_latch(literals->tree));
     if (status == STATUS_OK) {
         state_after(m, &state);
-        status = literals_state_put(literals, transaction, &state, why);
+        status = literals_state_put(literals->tree, transaction, &state, why);
     }
     if (status == STATUS_OK) {
         status = transaction_commit_unsynced(transaction, why);
@@ -303,8 +307,8 @@ write_step(struct literals *literals, struct reason *why)
 static enum status
 take_build(struct literals *literals, struct transaction *transaction, struct reason *why)
 {
-    struct literals_state state;
-    literals_state_after(literals, &state);
+    struct literals_state state = literals->state;
+    literals_state_finish(&state, literals->writing);
     atomic_fetch_add(&literals->writes, 1);
     enum status status = literals_build_end(literals, transaction, why);
     if (status == STATUS_OK) {
@@ -315,7 +319,7 @@ take_build(struct literals *literals, struct transaction *transaction, struct re
     atomic_fetch_add(&literals->writes, 1);
     literals_build_drop(literals);
     if (status == STATUS_OK) {
-        end_step(literals, &state, literals->sorted_count);
+        end_step(literals, &state, literals->progress.sorted_count);
     }
     return status;
 }
@@ -380,5 +384,6 @@ literals_write_step(struct literals *literals, bool copying, struct reason *why)
     if (literals->writing == NULL) {
         TRY(begin(literals, copying, why));
     }
-    return literals->build != NULL ? build_step(literals, copying, why) : write_step(literals, why);
+    return literals->progress.build != NULL ? build_step(literals, copying, why)
+                                            : write_step(literals, why);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "index/words/literal_words.h"
 
 enum { EXPANSIONS_MOST = 4096 /* words of a prefix */, NEEDS_BYTES = 1 << 20 };
 

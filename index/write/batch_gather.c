@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "index/sort/oid_sort.h"
-#include "index/write/batch_private.h"
+#include "index/write/batch.h"
 #include "rdf/core/writer.h"
 #include "rdf/nquads/nquads.h"
 

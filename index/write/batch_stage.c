@@ -106,7 +106,7 @@ index_batch_stage(struct index_batch *batch, size_t memory, struct reason *why)
 {
     struct partition *partition = batch->partition;
     partition_lock_writer(partition);
-    const bool held = partition->staging_held > 0;
+    const bool held = partition->staged.held > 0;
     enum status status = partition_health(partition, why);
     if (status == STATUS_OK && !held) {
         const uint64_t rows = staging_rows(partition->staging) + index_batch_quads(batch);

@@ -62,16 +62,16 @@ gathering_open(struct partition *partition, struct reason *why)
 {
     struct change_reader *reader;
     const enum status found =
-        statistics_read(partition->statistics, record_key, &partition->gathered_from, 1, why);
+        statistics_read(partition->statistics, record_key, &partition->gathered.from, 1, why);
     if (found == STATUS_NOT_FOUND) {
         return STATUS_OK;
     }
     TRY(found);
-    if (partition->gathered_from == 0) {
+    if (partition->gathered.from == 0) {
         return STATUS_OK;
     }
-    change_log_keep(partition->change_log, partition->gathered_from);
-    TRY(change_reader_open_at(&reader, partition->change_log, partition->gathered_from, why));
+    change_log_keep(partition->change_log, partition->gathered.from);
+    TRY(change_reader_open_at(&reader, partition->change_log, partition->gathered.from, why));
     const enum status status = read_batches(partition, reader, why);
     change_reader_close(reader);
     if (status == STATUS_CORRUPT || status == STATUS_STALE) {
@@ -93,7 +93,7 @@ static size_t
 most_gathered(const struct partition *partition)
 {
     const uint64_t changes = PER_BLOCK * quads_blocks(partition->quads);
-    return changes < partition->gather_most ? changes : partition->gather_most;
+    return changes < partition->gathered.most ? changes : partition->gathered.most;
 }
 
 static bool
@@ -109,7 +109,7 @@ static void
 begin_flush(struct partition *partition)
 {
     snapshots_flush(partition->snapshots);
-    partition->flushed = (struct quads_progress){0};
+    partition->gathered.flushed = (struct quads_progress){0};
 }
 
 /* So many changes of trees. */
@@ -118,7 +118,7 @@ flush(struct commit *commit, size_t changes, struct reason *why)
 {
     struct partition *partition = commit->partition;
     const struct change_set *set = snapshots_flushing(partition->snapshots);
-    commit->progress = partition->flushed;
+    commit->progress = partition->gathered.flushed;
     return set == NULL ? STATUS_OK
                        : quads_flush(partition->quads, commit->transaction, set, &commit->progress,
                                      changes, &commit->flushed, why);
@@ -131,7 +131,7 @@ write_record(struct commit *commit, struct reason *why)
     const uint64_t from = snapshots_gathered_from(partition->snapshots, commit->flushed);
     commit->gathered_from = from;
     change_log_keep(partition->change_log, from);
-    if (from == partition->gathered_from) {
+    if (from == partition->gathered.from) {
         return STATUS_OK;
     }
     struct latch *latch = tree_latch(partition->statistics);
@@ -171,8 +171,8 @@ static void
 note_progress(struct commit *commit)
 {
     struct partition *partition = commit->partition;
-    partition->gathered_from = commit->gathered_from;
-    partition->flushed = commit->flushed ? (struct quads_progress){0} : commit->progress;
+    partition->gathered.from = commit->gathered_from;
+    partition->gathered.flushed = commit->flushed ? (struct quads_progress){0} : commit->progress;
 }
 
 void

@@ -8,7 +8,7 @@
 
 #include "index/write/graph_transaction.h"
 
-/* At the start: has what was gathered before from the change log. A damaged page of it is no
+/* Takes, at the start, what was gathered before from the change log. A damaged page of it is no
  * failure: then the trees that lack changes cannot be read, and nothing can be written. */
 enum status gathering_open(struct partition *partition, struct reason *why);
 /* Publishes the commit's set for readers and brings it into the six trees; or into CSPO alone, and
@@ -16,8 +16,8 @@ enum status gathering_open(struct partition *partition, struct reason *why);
 enum status gathering_apply(struct commit *commit, struct reason *why);
 /* The commit's transaction has ended; its set was published. */
 void gathering_end(struct commit *commit, bool committed);
-/* Without a batch: a transaction that brings a part of what is gathered into the trees. *more: not
- * all of it. */
+/* Commits, without a batch, a transaction that brings a part of what is gathered into the trees.
+ * *more: not all of it. */
 enum status gathering_flush_some(struct partition *partition, bool *more, struct reason *why);
 
 #endif

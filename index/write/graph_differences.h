@@ -3,7 +3,7 @@
 #define INDEX_WRITE_GRAPH_DIFFERENCES_H
 
 #include "index/sort/oid_sort.h"
-#include "index/write/batch_private.h"
+#include "index/write/batch.h"
 
 struct differences {
     struct partition *partition;
@@ -34,7 +34,7 @@ enum status differences_add(struct differences *differences,
  * not. Rows of a graph may come in several calls, but those of a subject in one. */
 enum status differences_add_rows(struct differences *differences, struct batch_document *d,
                                  const struct row *rows, size_t count, struct reason *why);
-/* Only gathers rows of n patches that add, sorted, each once. Valid until the next call. */
+/* Gathers the rows of n patches that only add, sorted, each once. Valid until the next call. */
 struct row *differences_sort(struct differences *differences,
                              struct batch_document *const *documents, size_t n, size_t *count);
 /* All but the changes. */

@@ -4,7 +4,7 @@
 #ifndef INDEX_WRITE_GRAPH_TRANSACTION_H
 #define INDEX_WRITE_GRAPH_TRANSACTION_H
 
-#include "index/write/batch_private.h"
+#include "index/write/batch.h"
 
 struct commit {
     struct partition *partition;

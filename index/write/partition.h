@@ -84,7 +84,8 @@ size_t index_batch_end(struct index_batch *batch); /* the document's number in t
  * the batch. result: outcome and digest mean nothing. */
 void index_batch_begin_patch(struct index_batch *batch, struct slice uri);
 enum status index_batch_removal(void *batch, const struct quad *quad, struct reason *why);
-/* For many quads of few terms: the terms' numbers in the batch until reset, and a quad to add. */
+/* Serve many quads of few terms: the first gives the terms' numbers in the batch, which hold until
+ * reset, the second adds a quad by them. */
 void index_batch_terms(struct index_batch *batch, const struct term *terms, size_t count,
                        uint32_t *numbers);
 void index_batch_triple(struct index_batch *batch, uint32_t subject, uint32_t predicate,
@@ -139,8 +140,8 @@ void partition_reader_version(const struct partition_reader *reader, uint64_t ve
 /* index/terms/term_digests.h, of the reader's partition. */
 enum status partition_reader_digest(struct partition_reader *reader, oid id, struct arena *arena,
                                     struct term_digest *digest, struct reason *why);
-/* As the source's search, but also with literals that no quad has any more, for who asks for their
- * quads anyway; and without an end at `most`, about so many are wanted. */
+/* Searches as the source does, but also finds literals that no quad has any more, for who asks for
+ * their quads anyway; and without an end at `most`, about so many are wanted. */
 enum status partition_reader_search(struct partition_reader *reader, struct slice words,
                                     uint32_t most, struct text_scan **scan, struct reason *why);
 /* Begins a scan of a partition's source anew, for another pattern with the same places bound. */

@@ -7,7 +7,7 @@
 #include "base/codec.h"
 #include "base/memory.h"
 #include "index/terms/oid.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 
 enum { SCANNED = 1024, WORD_BITS = 64 };
 

@@ -1,5 +1,5 @@
 /* Keeps what answers that are cached rest on, and when that last changed. */
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 
 /* Passed by every commit that changes quads. */
 static const uint64_t any_commit = 1;

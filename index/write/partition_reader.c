@@ -2,7 +2,16 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
+
+struct partition_reader {
+    struct partition *partition;
+    struct snapshot *snapshot;
+    struct recent_blocks *recent;
+    struct nodes_reader *nodes;
+    uint64_t total; /* quads when the snapshot was taken */
+    struct quad_source source;
+};
 
 struct text_scan {
     struct partition_reader *reader;
@@ -128,20 +137,20 @@ source_count_triples(void *context, const struct count_request *request,
 }
 
 static size_t
-source_recall_predicates(void *context, struct predicate_recall *recall)
+source_recall_lists(void *context, struct list_recall *recall)
 {
     struct partition_reader *reader = context;
-    return node_predicates_recall(reader->partition->node_predicates,
-                                  snapshot_version(reader->snapshot), recall);
+    return node_lists_recall(reader->partition->node_lists, snapshot_version(reader->snapshot),
+                             recall);
 }
 
 static void
-source_keep_predicates(void *context, enum triple_place place, oid node,
-                       const struct triple_count *counts, size_t count)
+source_keep_list(void *context, const struct node_listing *listing, oid node,
+                 const struct triple_count *counts, size_t count)
 {
     struct partition_reader *reader = context;
-    node_predicates_keep(reader->partition->node_predicates, snapshot_version(reader->snapshot),
-                         place, node, counts, count);
+    node_lists_keep(reader->partition->node_lists, snapshot_version(reader->snapshot), listing,
+                    node, counts, count);
 }
 
 static enum status
@@ -248,10 +257,12 @@ reader_new(struct partition *partition)
                                           .divide = source_divide,
                                           .before = oid_inline_before,
                                           .span = oid_inline_span,
+                                          .value = oid_inline_value,
+                                          .integer = oid_inline_integer,
                                           .kind = oid_term_kind,
                                           .count_triples = source_count_triples,
-                                          .recall_predicates = source_recall_predicates,
-                                          .keep_predicates = source_keep_predicates,
+                                          .recall_lists = source_recall_lists,
+                                          .keep_list = source_keep_list,
                                           .estimate = source_estimate,
                                           .estimate_star = source_estimate_star,
                                           .search = source_search,
@@ -295,9 +306,7 @@ partition_reader_renew(struct partition_reader *reader)
 {
     snapshot_close(reader->snapshot);
     reader->snapshot = snapshot_open(reader->partition->snapshots);
-    pthread_mutex_lock(&reader->partition->mutex);
-    reader->total = reader->partition->totals.quads;
-    pthread_mutex_unlock(&reader->partition->mutex);
+    reader->total = partition_totals(reader->partition).quads;
 }
 
 enum status
@@ -339,4 +348,17 @@ partition_reader_document(struct partition_reader *reader, oid *graph, struct do
     const enum status status = documents_next(reader->partition->documents, graph, entry, why);
     latch_leave(latch);
     return status;
+}
+
+void
+partition_reader_hold(struct partition_reader *reader)
+{
+    snapshot_close(reader->snapshot);
+    reader->snapshot = snapshot_hold(reader->partition->snapshots);
+}
+
+struct snapshot *
+partition_reader_snapshot(const struct partition_reader *reader)
+{
+    return reader->snapshot;
 }

@@ -1,8 +1,8 @@
-/* The state that all who write to a partition share: its lock, health and version. */
+/* The state that all who write to a partition share: its lock, totals and version. */
 #include <unistd.h>
 
 #include "base/system/watchdog.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 
 void
 partition_committed(struct partition *partition, const struct totals *totals)
@@ -10,8 +10,7 @@ partition_committed(struct partition *partition, const struct totals *totals)
     nodes_committed(lexicon_nodes(partition->lexicon));
     pthread_mutex_lock(&partition->mutex);
     partition->totals = *totals;
-    partition->checkpoint_due = true;
-    pthread_cond_signal(&partition->wake);
+    keeper_note_commit(partition);
     if (partition->announce >= 0) {
         const uint64_t one = 1;
         const ssize_t written = write(partition->announce, &one, sizeof(one));
@@ -37,9 +36,7 @@ partition_position(struct partition *partition, struct change_position *position
 void
 partition_version(struct partition *partition, struct partition_version *version)
 {
-    pthread_mutex_lock(&partition->mutex);
-    version->words = partition->literals_next;
-    pthread_mutex_unlock(&partition->mutex);
+    version->words = keeper_words(partition);
     version->commits = snapshots_committed(partition->snapshots);
 }
 
@@ -51,22 +48,19 @@ partition_lock_writer(struct partition *partition)
     watchdog_resume();
 }
 
-enum status
-partition_health(struct partition *partition, struct reason *why)
+struct totals
+partition_totals(struct partition *partition)
 {
     pthread_mutex_lock(&partition->mutex);
-    const enum status status = partition->failed;
-    const struct reason failure = partition->failure;
+    const struct totals totals = partition->totals;
     pthread_mutex_unlock(&partition->mutex);
-    return status == STATUS_OK ? STATUS_OK : status_fail(why, status, "%s", failure.text);
+    return totals;
 }
 
 void
 partition_stats(struct partition *partition, struct partition_stats *stats)
 {
-    pthread_mutex_lock(&partition->mutex);
-    stats->totals = partition->totals;
-    pthread_mutex_unlock(&partition->mutex);
+    stats->totals = partition_totals(partition);
     stats->bytes = environment_bytes(partition->environment);
     stats->writes = atomic_load(&partition->writes);
 }

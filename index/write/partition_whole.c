@@ -4,7 +4,7 @@
  * it starts for a dump, which is all that can be read then. The keyword index is not looked at: it
  * may be removed, and is made anew from the terms. */
 #include "base/system/log.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 
 static enum status
 check_tree(const struct partition *partition, struct tree *tree, struct reason *why)
@@ -28,7 +28,7 @@ static void
 check_orders(const struct partition *partition)
 {
     struct reason why;
-    for (enum quad_order order = 0; order < ORDER_COUNT && partition->gathered_from == 0; order++) {
+    for (enum quad_order order = 0; order < ORDER_COUNT && partition->gathered.from == 0; order++) {
         if (order != ORDER_CSPO &&
             check_tree(partition, quads_tree(partition->quads, order), &why) != STATUS_OK) {
             log_error("tree_missing", "why=%s", why.text);

@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/system/file.h"
 #include "index/write/packed_quads.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 #include "rdf/nquads/nquads.h"
 
 enum {
@@ -431,7 +431,7 @@ work_together(struct patching *patching, struct patch **list, struct reason *why
     size_t length = 0, gathered = 0;
     bool broken = false;
     index_batch_reset(patching->batch);
-    atomic_store(&patching->partition->more_come, many);
+    keeper_expect(patching->partition, many);
     while ((next == list || !is_full(patching, many)) &&
            (many ? another_comes(patching, next, length, gathered) : goes_with(*next))) {
         struct patch *patch = *next;
@@ -445,7 +445,7 @@ work_together(struct patching *patching, struct patch **list, struct reason *why
     *list = *next;
     *next = NULL;
     const enum status status = commit(patching, many, &broken, why);
-    atomic_store(&patching->partition->more_come, false);
+    keeper_expect(patching->partition, false);
     if (broken) {
         drop(first);
         return status;

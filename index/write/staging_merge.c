@@ -176,7 +176,7 @@ merge_staged(struct partition *partition, struct reason *why)
     arena_init(&b->uris, 0);
     const enum status status = commit_end(&b->commit, write_all(b, why), why);
     if (status == STATUS_OK) {
-        partition->merged += b->differences.count;
+        partition->staged.merged += b->differences.count;
         staging_forgotten(partition->staging);
     }
     staging_reader_close(b->rows);
@@ -202,8 +202,8 @@ partition_merge_staged(struct partition *partition, uint64_t *added, struct reas
         atomic_store(&partition->writes, status);
     }
     if (added != NULL && status == STATUS_OK) {
-        *added = partition->merged;
-        partition->merged = 0;
+        *added = partition->staged.merged;
+        partition->staged.merged = 0;
     }
     pthread_mutex_unlock(&partition->writer);
     return status;
@@ -214,7 +214,7 @@ partition_hold_staging(struct partition *partition, struct reason *why)
 {
     partition_lock_writer(partition);
     const enum status status = merge_staged(partition, why);
-    partition->staging_held += status == STATUS_OK;
+    partition->staged.held += status == STATUS_OK;
     pthread_mutex_unlock(&partition->writer);
     return status;
 }
@@ -223,6 +223,6 @@ void
 partition_release_staging(struct partition *partition)
 {
     partition_lock_writer(partition);
-    partition->staging_held--;
+    partition->staged.held--;
     pthread_mutex_unlock(&partition->writer);
 }

@@ -5,9 +5,9 @@
 #ifndef INDEX_WRITE_STAGING_MERGE_H
 #define INDEX_WRITE_STAGING_MERGE_H
 
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 
-/* With `writer` held. Nothing waits afterwards when OK. */
+/* Takes all that waits into the trees, with `writer` held. Nothing waits afterwards when OK. */
 enum status merge_staged(struct partition *partition, struct reason *why);
 
 #endif

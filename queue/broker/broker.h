@@ -10,6 +10,7 @@
 #include "queue/client/counters.h"
 #include "queue/cluster/cluster.h"
 #include "queue/politeness/host_troubles.h"
+#include "queue/politeness/pace.h"
 #include "queue/storage/frontier_engine.h"
 
 struct broker_options {
@@ -28,6 +29,7 @@ struct broker_options {
     size_t lane_heads_bytes;                  /* of the next jobs of lanes */
     uint32_t outbox_linger_ms;     /* how long what others have taken waits for another commit */
     struct trouble_rules troubles; /* when hosts are set aside; failures 0: never */
+    struct pace_rules pace;        /* how long hosts rest */
     /* Puts what another node changed of the scope into this one's files. A failure refuses the
      * TRANSFER that brought it, which comes again. NULL: there are no other nodes. */
     enum status (*take_scope)(void *context, struct slice change, struct reason *why);

@@ -27,7 +27,9 @@
 #include "queue/frontier/leases.h"
 #include "queue/frontier/priority.h"
 #include "queue/frontier/seen.h"
+#include "queue/politeness/host_report.h"
 #include "queue/politeness/lanes.h"
+#include "queue/politeness/paces.h"
 #include "queue/storage/store_batch.h"
 
 enum { NODE_NAME_SIZE = 65 };
@@ -94,9 +96,10 @@ struct effect {
 
 /* The row of a lane as it is stored. */
 struct lane_row {
-    uint64_t due_ms, group;
+    uint64_t due_ms;
     uint8_t share;
-    bool answered;
+    bool answered; /* for a document */
+    struct pace pace;
 };
 
 /* The change of a host's row of trouble, which may end it. */
@@ -149,7 +152,7 @@ struct origin {
 };
 
 enum {
-    IDENTITY_VERSION = 2,
+    IDENTITY_VERSION = 3,
     IDENTITY_SIZE = 9,
     ROUND_REQUESTS = 4096,
     ROUND_BYTES = 16 << 20,
@@ -159,7 +162,6 @@ enum {
     FAILURE_PAUSE_MS = 1000,
     STALL_CHECK_MS = 500,
     OUTBOX_KEY_SIZE = 16,
-    LANE_SIZE = 18, /* what is stored of a lane */
     LANE_FLAG_ANSWERED = 1
 };
 
@@ -182,6 +184,7 @@ struct broker {
     struct priorities *priorities;
     struct leases *leases;
     struct troubles *troubles;
+    struct paces *paces;
     struct sequence *sequences[STAGE_COUNT]; /* by lane */
     uint32_t sequence_counts[STAGE_COUNT];
     struct peer *peers; /* by node */
@@ -284,14 +287,30 @@ enum status broker_refilter(struct broker *broker, const struct ending *ending, 
 /* ---- reserve.c ---- */
 
 void broker_apply_effects(struct broker *broker);
-/* Reads the row of a lane; all is zero when nothing is stored. */
-enum status broker_stored_lane(struct broker *broker, uint64_t lane, struct lane_row *row,
-                               struct reason *why);
-void broker_store_lane(struct broker *broker, uint64_t lane, const struct lane_row *row);
 enum status broker_renew(struct broker *broker, const struct pending *pending, uint64_t *lost,
                          struct reason *why);
 bool broker_is_throttled(struct broker *broker, uint8_t stage);
 enum status broker_serve(struct broker *broker, struct reason *why);
+
+/* ---- lane_rows.c ---- */
+
+/* Reads the row of a lane; all is zero when nothing is stored. */
+enum status broker_stored_lane(struct broker *broker, uint64_t lane, struct lane_row *row,
+                               struct reason *why);
+void broker_store_lane(struct broker *broker, uint64_t lane, const struct lane_row *row);
+/* Tells the lane what its row has. */
+enum status broker_restore_lane(struct broker *broker, uint64_t lane, struct reason *why);
+/* The pace of a lane's host as far as this round has come. */
+enum status broker_pace(struct broker *broker, uint64_t lane, struct pace *pace,
+                        struct reason *why);
+/* Applies what a job that ends reports of its host. *rest_ms: how long that rests now. */
+enum status broker_hear_of_host(struct broker *broker, uint64_t lane,
+                                const struct host_report *report, uint64_t *rest_ms,
+                                struct reason *why);
+/* Writes the row, if it has changed, and sets what the effect does to the lane. */
+enum status broker_keep_lane(struct broker *broker, const struct completion *completion,
+                             const struct host_report *report, uint64_t rest_ms,
+                             struct effect *effect, struct reason *why);
 
 /* ---- view.c ---- */
 
@@ -306,8 +325,9 @@ enum status broker_troubles_load(struct broker *broker, struct reason *why);
 /* Returns the trouble of the lane's host as far as this round has come. One without failures means
  * that the host is in no trouble. */
 struct trouble broker_trouble(const struct broker *broker, uint64_t lane);
-/* Notes what a job that ends says of its host. */
-enum status broker_note_host(struct broker *broker, const struct completion *completion,
+/* Notes what a job that ends says of its host, which rests for so long by itself. */
+enum status broker_note_host(struct broker *broker, const struct job_key *key,
+                             const struct host_report *report, uint64_t rest_ms,
                              struct reason *why);
 /* A person asks for the host: if it is set aside, it is tried at once. */
 void broker_try_host(struct broker *broker, uint64_t lane);

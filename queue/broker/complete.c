@@ -117,39 +117,6 @@ bury(struct broker *broker, const struct job *job, struct slice reason, struct s
     buf_release(&made);
 }
 
-/* The lane's rest is stored with the completion, so that a restart does not make us impolite; and
- * the first time that its host answers. */
-static void
-store_lane(struct broker *broker, const struct completion *completion, struct effect *effect)
-{
-    const uint64_t lane = completion->key.lane;
-    const struct trouble trouble = broker_trouble(broker, lane);
-    const struct lane_row before = {.group = lanes_group(broker->lanes, lane),
-                                    .share = lanes_share(broker->lanes, lane),
-                                    .answered = lanes_answered(broker->lanes, lane)};
-    const struct lane_row row = {
-        .due_ms = broker->now_ms + completion->lane_delay_ms,
-        .group = completion->group != 0 ? completion->group : before.group,
-        .share = completion->share != 0 ? completion->share : before.share,
-        .answered = before.answered || completion->host & HOST_ANSWERED,
-    };
-    const bool aside = trouble.flags & TROUBLE_ASIDE;
-    if (completion->key.stage != STAGE_FETCH ||
-        (completion->lane_delay_ms == 0 && row.group == before.group && row.share == before.share &&
-         row.answered == before.answered && !aside)) {
-        return;
-    }
-    effect->lane_due_ms = aside && trouble.next_ms > row.due_ms ? trouble.next_ms : row.due_ms;
-    effect->group = completion->group;
-    effect->share = completion->share;
-    effect->answered = row.answered;
-    broker_store_lane(broker, lane,
-                      &(struct lane_row){.due_ms = effect->lane_due_ms,
-                                         .group = row.group,
-                                         .share = row.share,
-                                         .answered = row.answered});
-}
-
 /* ---- the three verdicts ---- */
 
 /* Detect may have done what is transform's, too. */
@@ -251,18 +218,34 @@ may_give_back(struct broker *broker, uint32_t worker, const struct ending *endin
     return at == (uint32_t)LEASE_NONE || leases_at(broker->leases, at)->worker == worker;
 }
 
+/* Takes what the job tells of its host, and how long that rests now. */
+static enum status
+hear(struct broker *broker, const struct completion *completion, struct host_report *report,
+     uint64_t *rest_ms, struct reason *why)
+{
+    *rest_ms = 0;
+    (void)host_report_decode(completion->report, report);
+    if (completion->key.stage != STAGE_FETCH) {
+        return STATUS_OK;
+    }
+    TRY(broker_hear_of_host(broker, completion->key.lane, report, rest_ms, why));
+    return broker_note_host(broker, &completion->key, report, *rest_ms, why);
+}
+
 enum status
 broker_complete(struct broker *broker, uint32_t worker, const struct ending *ending,
                 struct reason *why)
 {
     const struct completion *completion = &ending->completion;
     struct effect effect = {.key = completion->key, .kind = EFFECT_GONE};
+    struct host_report report;
+    uint64_t rest_ms;
     struct job job;
     if (!ending->known || broker_touched(broker, completion->key.id)) {
         return STATUS_OK;
     }
     if (completion->verdict == VERDICT_DONE) {
-        TRY(broker_note_host(broker, completion, why));
+        TRY(hear(broker, completion, &report, &rest_ms, why));
         TRY(done(broker, ending, why));
     } else {
         const enum status status = broker_record(broker, &completion->key, &job, why);
@@ -273,7 +256,7 @@ broker_complete(struct broker *broker, uint32_t worker, const struct ending *end
         if (job.attempt != ending->attempt) {
             return STATUS_OK;
         }
-        TRY(broker_note_host(broker, completion, why));
+        TRY(hear(broker, completion, &report, &rest_ms, why));
         TRY(broker_record(broker, &completion->key, &job,
                           why)); /* once more: it lived until then */
         keep_metadata(broker, ending);
@@ -284,7 +267,9 @@ broker_complete(struct broker *broker, uint32_t worker, const struct ending *end
         }
     }
     broker_touch(broker, completion->key.id);
-    store_lane(broker, completion, &effect);
+    if (completion->key.stage == STAGE_FETCH) {
+        TRY(broker_keep_lane(broker, completion, &report, rest_ms, &effect, why));
+    }
     broker_effect(broker, &effect);
     return STATUS_OK;
 }

@@ -119,10 +119,12 @@ explain_lane(struct broker *broker, struct slice uri, struct queue_explanation *
     const uint64_t id = fingerprint64(url_origin(uri));
     const struct lane_view lane = lanes_view(broker->lanes, id);
     struct lane_row row;
+    struct pace pace;
     TRY(broker_stored_lane(broker, id, &row, why));
+    TRY(broker_pace(broker, id, &pace, why));
     look->lane_state = lane.place;
     look->due_ms = lane.due_ms > row.due_ms ? lane.due_ms : row.due_ms;
-    look->group = lane.group != 0 ? lane.group : row.group;
+    look->group = lane.group != 0 ? lane.group : row.pace.address;
     look->share = lane.share != 0 ? lane.share : row.share;
     look->jobs_out = lane.out;
     look->eased = lane.eased;
@@ -130,6 +132,12 @@ explain_lane(struct broker *broker, struct slice uri, struct queue_explanation *
     if (lane.place != LANE_NOT_HERE) {
         look->speed = lane.speed;
     }
+    look->response_ms = pace.response_ms;
+    look->crawl_delay_ms = pace.crawl_delay_ms;
+    look->troubles = pace.troubles;
+    look->failures = pace.failures;
+    look->address_troubles = pace.address_troubles;
+    look->quiet_until_ms = pace.until_ms;
     return STATUS_OK;
 }
 

@@ -7,7 +7,7 @@
 #include "config/scope_file.h"
 #include "queue/broker/broker_private.h"
 
-enum { SCRATCH_MAXIMUM = 4 << 20, LANE_WALK_JOBS = 64 };
+enum { SCRATCH_MAXIMUM = 4 << 20, LANE_WALK_JOBS = 64, PACES = 1 << 15 };
 
 static enum status
 load_counters(struct broker *broker, struct reason *why)
@@ -177,6 +177,7 @@ open_all(struct broker *broker, struct reason *why)
     broker->priorities = priority_new(options->domain_budget, options->domain_period_ms);
     broker->leases = leases_new();
     broker->troubles = troubles_new();
+    broker->paces = paces_new(PACES);
     map_init(&broker->round_troubles.by_lane);
     TRY(load_counters(broker, why));
     broker->committed = broker->counters;
@@ -261,6 +262,7 @@ broker_close(struct broker *broker)
     priority_free(broker->priorities);
     leases_free(broker->leases);
     troubles_free(broker->troubles);
+    paces_free(broker->paces);
     free(broker->round_troubles.changes);
     map_release(&broker->round_troubles.by_lane);
     for (int stage = 0; stage < STAGE_COUNT; stage++) {

@@ -48,41 +48,6 @@ returned_pop(struct sequence *sequence)
     heap_sink(sequence->returned, sequence->returned_count, 0, is_smaller, swap_ids);
 }
 
-/* ---- rows of lanes ---- */
-
-enum status
-broker_stored_lane(struct broker *broker, uint64_t lane, struct lane_row *row, struct reason *why)
-{
-    uint8_t key[8];
-    struct slice value = {NULL, 0};
-    codec_write_u64(key, lane);
-    *row = (struct lane_row){0};
-    const enum status status =
-        frontier_get(broker->frontier, TREE_LANES, slice_of((char *)key, sizeof key), &value, why);
-    const uint8_t *at = (const uint8_t *)value.at;
-    if (status == STATUS_OK && value.length == LANE_SIZE) {
-        row->due_ms = codec_read_u64(at);
-        row->group = codec_read_u64(at + 8);
-        row->share = at[16];
-        row->answered = at[17] & LANE_FLAG_ANSWERED;
-    }
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
-void
-broker_store_lane(struct broker *broker, uint64_t lane, const struct lane_row *row)
-{
-    uint8_t key[8];
-    uint8_t value[LANE_SIZE];
-    codec_write_u64(key, lane);
-    codec_write_u64(value, row->due_ms);
-    codec_write_u64(value + 8, row->group);
-    value[16] = row->share;
-    value[17] = row->answered ? LANE_FLAG_ANSWERED : 0;
-    store_batch_put(&broker->batch, TREE_LANES, slice_of((char *)key, sizeof key),
-                    slice_of((char *)value, sizeof value));
-}
-
 /* ---- effects ---- */
 
 static void
@@ -165,19 +130,6 @@ lease_to(struct broker *broker, uint32_t worker, uint64_t request, const struct 
     leases_add(broker->leases, &lease);
 }
 
-static enum status
-restore_lane(struct broker *broker, uint64_t lane, struct reason *why)
-{
-    struct lane_row row;
-    const enum status status = broker_stored_lane(broker, lane, &row, why);
-    lanes_restore(broker->lanes, lane, row.due_ms, row.group);
-    lanes_set_share(broker->lanes, lane, row.share);
-    if (row.answered) {
-        lanes_set_answered(broker->lanes, lane);
-    }
-    return status;
-}
-
 /* A job that its worker says it holds, though we know of no lease: we were restarted. Not so one
  * that ended in this round, whose end the worker tells in another message. */
 static enum status
@@ -208,7 +160,7 @@ renew_one(struct broker *broker, uint32_t worker, const struct job_key *key, uin
     troubles_left(broker->troubles, key);
     lease_to(broker, worker, 0, &job);
     *renewed = true;
-    return key->stage == STAGE_FETCH ? restore_lane(broker, key->lane, why) : STATUS_OK;
+    return key->stage == STAGE_FETCH ? broker_restore_lane(broker, key->lane, why) : STATUS_OK;
 }
 
 enum status
@@ -252,10 +204,27 @@ struct handout {
     size_t burst_count;
 };
 
+/* Appends a job in the wire's form. pace: its host's; NULL for other stages. */
+static void
+put_job(struct broker *broker, const struct job_key *key, struct slice record,
+        const struct pace *pace)
+{
+    struct buf *reply = &broker->reply;
+    job_key_encode(reply, key);
+    (void)buf_append_slice(reply, record);
+    const size_t at = reply->length;
+    codec_put_u8(reply, 0); /* a length of less than 128 is one byte */
+    if (pace != NULL) {
+        pace_encode(reply, pace, broker->now_ms);
+        reply->data[at] = (char)(reply->length - at - 1);
+    }
+}
+
 /* Appends a ready job and leases it, unless its suspects' company forbids. The record is
  * already in the wire's form. */
 static bool
-hand_out(struct handout *handout, const struct job_key *key, struct slice record)
+hand_out(struct handout *handout, const struct job_key *key, struct slice record,
+         const struct pace *pace)
 {
     struct broker *broker = handout->broker;
     struct codec_reader reader = codec_reader_of(record);
@@ -275,8 +244,7 @@ hand_out(struct handout *handout, const struct job_key *key, struct slice record
     }
     handout->company = company < handout->company ? company : handout->company;
     handout->count++;
-    job_key_encode(&broker->reply, key);
-    (void)buf_append_slice(&broker->reply, record);
+    put_job(broker, key, record, pace);
     troubles_left(broker->troubles, key);
     lease_to(broker, handout->parked->worker, handout->parked->request.id, &job);
     if (key->stage == STAGE_FETCH) {
@@ -297,7 +265,7 @@ sequence_visit(void *context, struct slice key_bytes, struct slice record)
         return false;
     }
     if (leases_find(handout->broker->leases, key.id) == (uint32_t)LEASE_NONE &&
-        !hand_out(handout, &key, record)) {
+        !hand_out(handout, &key, record, NULL)) {
         return false;
     }
     handout->last = key;
@@ -316,7 +284,7 @@ serve_returned(struct handout *handout, struct sequence *sequence, struct reason
         if (leases_find(broker->leases, key.id) == (uint32_t)LEASE_NONE) {
             const enum status status =
                 frontier_get(broker->frontier, TREE_JOBS, broker_key(bytes, &key), &record, why);
-            if (status == STATUS_OK && !hand_out(handout, &key, record)) {
+            if (status == STATUS_OK && !hand_out(handout, &key, record, NULL)) {
                 return STATUS_OK;
             }
             if (status != STATUS_NOT_FOUND) {
@@ -353,7 +321,7 @@ serve_sequence(struct handout *handout, struct reason *why)
 static enum status
 learn_lane(struct broker *broker, uint64_t lane, struct reason *why)
 {
-    const enum status status = restore_lane(broker, lane, why);
+    const enum status status = broker_restore_lane(broker, lane, why);
     lanes_return(broker->lanes, lane);
     return status;
 }
@@ -400,9 +368,11 @@ serve_job(struct handout *handout, uint64_t lane, uint64_t *rank, bool *there, s
     enum lane_heads_class class;
     struct job_key key;
     struct slice record;
+    struct pace pace;
+    TRY(broker_pace(broker, lane, &pace, why));
     TRY(next_of_lane(broker, lane, &key, &record, &class, why));
     *there = record.at != NULL;
-    if (*there && may_join(*rank, key.rank) && hand_out(handout, &key, record)) {
+    if (*there && may_join(*rank, key.rank) && hand_out(handout, &key, record, &pace)) {
         *rank = key.rank;
         if (lane_heads_pop(broker->lane_heads, lane, class)) {
             lanes_end_turn(broker->lanes, lane);
@@ -507,8 +477,12 @@ repeat_answer(struct handout *handout, struct reason *why)
         const struct lease *lease = leases_at(broker->leases, at);
         uint8_t bytes[JOB_KEY_SIZE];
         struct slice record;
+        struct pace pace = {0};
         if (lease->request != handout->parked->request.id) {
             continue;
+        }
+        if (lease->key.stage == STAGE_FETCH) {
+            TRY(broker_pace(broker, lease->key.lane, &pace, why));
         }
         const enum status status = frontier_get(broker->frontier, broker_tree(lease->key.stage),
                                                 broker_key(bytes, &lease->key), &record, why);
@@ -516,8 +490,7 @@ repeat_answer(struct handout *handout, struct reason *why)
             continue;
         }
         TRY(status);
-        job_key_encode(&broker->reply, &lease->key);
-        (void)buf_append_slice(&broker->reply, record);
+        put_job(broker, &lease->key, record, &pace);
         handout->count++;
     }
     return STATUS_OK;

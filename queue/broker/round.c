@@ -179,6 +179,7 @@ commit(struct broker *broker, uint64_t now, struct reason *why)
         broker->dying_count = 0;
     } else {
         broker->counters = broker->committed;
+        paces_clear(broker->paces); /* they are read anew */
         broker->later_due_ms = 0;
     }
     broker->effect_count = 0;

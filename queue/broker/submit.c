@@ -9,7 +9,7 @@
 
 enum {
     NEW_LEAST = 14,
-    COMPLETION_LEAST = 40,
+    COMPLETION_LEAST = 36,
     TOUCH_LEAST = 26,
     PARKED_MAXIMUM = 4096,
     WAIT_MAXIMUM_MS = 60000
@@ -138,8 +138,11 @@ read_ending(struct broker *broker, struct codec_reader *reader, struct reason *w
             memory_resize(broker->endings, broker->ending_capacity, sizeof *broker->endings);
     }
     struct ending *ending = &broker->endings[broker->ending_count];
+    struct host_report report;
     *ending = (struct ending){.first = broker->incoming_count};
-    if (!message_get_completion(reader, &ending->completion, &ending->attempt)) {
+    if (!message_get_completion(reader, &ending->completion, &ending->attempt) ||
+        !host_report_decode(ending->completion.report, &report)) {
+        reader->bad = true;
         return STATUS_OK;
     }
     for (size_t i = 0; i < ending->completion.output_count && read_new(broker, reader, false);

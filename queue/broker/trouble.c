@@ -82,7 +82,7 @@ log_change(const struct trouble *before, const struct trouble *after, struct sli
 }
 
 static struct trouble_failure
-failure_of(const struct broker *broker, const struct completion *completion,
+failure_of(const struct broker *broker, const struct host_report *report, uint64_t rest_ms,
            const struct trouble *trouble)
 {
     const struct troubles_totals totals = troubles_totals(broker->troubles);
@@ -90,25 +90,26 @@ failure_of(const struct broker *broker, const struct completion *completion,
                          (trouble->flags & (TROUBLE_ASIDE | TROUBLE_SILENT)) == TROUBLE_SILENT;
     return (struct trouble_failure){
         .now_ms = broker->now_ms,
-        .rest_ms = completion->lane_delay_ms,
-        .silent = completion->host & HOST_SILENT,
-        .forbids = completion->host & HOST_FORBIDS,
-        .answered_before = lanes_answered(broker->lanes, completion->key.lane),
+        .rest_ms = rest_ms,
+        .silent = report->words & HOST_SILENT,
+        .forbids = report->words & HOST_FORBIDS,
+        .answered_before = lanes_answered(broker->lanes, trouble->lane),
         .network_ms = broker->counters.network_ms,
         .silent_hosts = totals.silent > 0 && counted ? totals.silent - 1 : totals.silent,
     };
 }
 
 enum status
-broker_note_host(struct broker *broker, const struct completion *completion, struct reason *why)
+broker_note_host(struct broker *broker, const struct job_key *key, const struct host_report *report,
+                 uint64_t rest_ms, struct reason *why)
 {
-    const uint8_t word = completion->host;
-    const uint64_t lane = completion->key.lane;
+    const uint8_t word = report->words;
+    const uint64_t lane = key->lane;
     const struct trouble before = broker_trouble(broker, lane);
     struct trouble trouble = before;
     struct slice origin = {NULL, 0};
     struct job job;
-    if (completion->key.stage != STAGE_FETCH || broker->options.troubles.failures == 0) {
+    if (broker->options.troubles.failures == 0) {
         return STATUS_OK;
     }
     if (word & (HOST_ANSWERED | HOST_RULES) || (word & HOST_FAILED && !(word & HOST_SILENT))) {
@@ -120,18 +121,18 @@ broker_note_host(struct broker *broker, const struct completion *completion, str
         trouble_doubt(&trouble);
     }
     if (word & HOST_FAILED) {
-        const enum status status = broker_record(broker, &completion->key, &job, why);
+        const enum status status = broker_record(broker, key, &job, why);
         if (status == STATUS_NOT_FOUND) {
             return STATUS_OK;
         }
         TRY(status);
         origin = job.lane_name;
-        const struct trouble_failure failure = failure_of(broker, completion, &trouble);
+        const struct trouble_failure failure = failure_of(broker, report, rest_ms, &trouble);
         trouble_fail(&trouble, &broker->options.troubles, &failure);
     }
     if (trouble.failures > 0 ? word & HOST_FAILED : before.failures > 0) {
-        change(broker, &trouble, origin, completion->cause);
-        log_change(&before, &trouble, origin, completion->cause);
+        change(broker, &trouble, origin, report->cause);
+        log_change(&before, &trouble, origin, report->cause);
     }
     return STATUS_OK;
 }
@@ -171,6 +172,7 @@ store_hastened(struct broker *broker, uint64_t lane, struct reason *why)
 {
     struct lane_row row;
     TRY(broker_stored_lane(broker, lane, &row, why));
+    TRY(broker_pace(broker, lane, &row.pace, why));
     row.due_ms = broker->now_ms;
     broker_store_lane(broker, lane, &row);
     return STATUS_OK;

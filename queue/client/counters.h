@@ -10,7 +10,7 @@ struct stage_counters {
     uint64_t delayed, scheduled, buried, outbox;
     uint64_t put, done, released, dead; /* totals */
 };
-/* Only 8-byte numbers, so that it is stored as an array of them. */
+/* Has only 8-byte numbers, so that it is stored as an array of them. */
 struct counters {
     uint64_t next_id; /* of the next job */
     uint64_t seen, revisits, sent, received;

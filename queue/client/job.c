@@ -118,6 +118,7 @@ job_decode(struct codec_reader *reader, struct job *job)
     job->uri = codec_get_slice(reader);
     job->via = codec_get_slice(reader);
     job->data = codec_get_slice(reader);
+    job->pace = (struct slice){NULL, 0};
     if (job->uri.length == 0 || job->uri.length > URL_MAXIMUM || job->via.length > URL_MAXIMUM ||
         job->data.length > (job_is_metadata(job) ? JOB_METADATA_MAXIMUM : JOB_DATA_MAXIMUM)) {
         reader->bad = true;

@@ -67,6 +67,8 @@ struct job {
     uint64_t due_ms;        /* wall time before which it must not run; 0: now */
     uint64_t queued_ms;     /* wall time at which it came into this queue; set by the queue */
     struct slice data; /* what the earlier stage hands on: stages/skeleton/document.h; <= 64 KiB */
+    struct slice
+        pace; /* fetch, reserved: its host's (queue/politeness/pace.h); not in the record */
 };
 
 enum { JOB_DATA_MAXIMUM = 64 << 10 };

@@ -65,11 +65,8 @@ message_put_completion(struct buf *out, const struct completion *completion, uin
     codec_put_slice(out, cut(completion->reason));
     codec_put_slice(out, cut(completion->reproducer));
     codec_put_varint(out, completion->delay_ms);
-    codec_put_varint(out, completion->lane_delay_ms);
-    codec_put_u64(out, completion->group);
+    codec_put_slice(out, completion->report);
     codec_put_u8(out, completion->share);
-    codec_put_u8(out, completion->host);
-    codec_put_slice(out, cut(completion->cause));
     codec_put_u8(out, (uint8_t)completion->outcome);
     codec_put_varint(out, completion->scope);
     codec_put_varint(out, completion->output_count);
@@ -90,11 +87,8 @@ message_get_completion(struct codec_reader *reader, struct completion *completio
     completion->reason = cut(codec_get_slice(reader));
     completion->reproducer = cut(codec_get_slice(reader));
     completion->delay_ms = codec_get_varint(reader);
-    completion->lane_delay_ms = codec_get_varint(reader);
-    completion->group = codec_get_u64(reader);
+    completion->report = codec_get_slice(reader);
     completion->share = codec_get_u8(reader);
-    completion->host = codec_get_u8(reader);
-    completion->cause = cut(codec_get_slice(reader));
     const uint8_t outcome = codec_get_u8(reader);
     completion->outcome = (enum job_outcome)outcome;
     completion->scope = codec_get_varint(reader);

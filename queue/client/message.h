@@ -34,8 +34,8 @@ enum { COMPLETION_NO_ATTEMPT = 1, TOUCH_ANNOUNCE = 1, TOUCH_ENDING = 0, HOSTS_AS
 
 /* "new": u8 stage, record. */
 void message_put_new(struct buf *out, const struct job *job);
-/* Only key.stage of the key is set. A fetch job needs an http(s) URI with a host, metadata a key.
- */
+/* A job that is submitted has only key.stage of its key set. A fetch job needs an http(s) URI with
+ * a host, metadata a key. */
 bool message_get_new(struct codec_reader *reader, struct job *job);
 /* A list's length; more than fits into what is left, at least `least` bytes each, is bad. */
 size_t message_get_count(struct codec_reader *reader, size_t least);

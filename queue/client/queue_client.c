@@ -101,7 +101,7 @@ touched(void *context, enum status status, struct slice payload, const struct re
     }
 }
 
-/* Of a job whose completion is under way the queue may have heard already, and given it to nobody:
+/* The queue may have heard already of a job whose completion is under way, and given it to nobody:
  * its lease is renewed while there is one, and no new one made. A daemon that was restarted hears
  * of it as of any other, so that it does not hand it out before the completion comes again. */
 static void
@@ -171,7 +171,7 @@ struct reserve_head {
 static bool
 read_jobs(struct slice payload, struct reserve_head *head, struct job **jobs, size_t *count)
 {
-    enum { JOB_LEAST = JOB_KEY_SIZE + 13 };
+    enum { JOB_LEAST = JOB_KEY_SIZE + 14 };
     struct codec_reader reader = codec_reader_of(payload);
     head->lease_ms = codec_get_varint(&reader);
     head->scope = codec_get_varint(&reader);
@@ -185,6 +185,7 @@ read_jobs(struct slice payload, struct reserve_head *head, struct job **jobs, si
     for (uint32_t i = 0; i < n; i++) {
         (void)job_key_decode(&reader, &(*jobs)[i].key);
         (void)job_decode(&reader, &(*jobs)[i]);
+        (*jobs)[i].pace = codec_get_slice(&reader);
     }
     if (!codec_at_end(&reader)) {
         free(*jobs);

@@ -36,14 +36,6 @@ typedef void queue_reserved(void *context, enum status status, const struct job 
 void queue_reserve(struct queue_client *client, enum stage stage, uint64_t lane, uint32_t most,
                    uint32_t wait_ms, queue_reserved *done, void *context);
 
-/* The findings of a job's requests about its host (ORDER.md, "Hosts in trouble"). */
-enum host_word {
-    HOST_ANSWERED = 1, /* it answered for a document, with any status */
-    HOST_FAILED = 2,   /* it failed, after any answer that is told with this */
-    HOST_SILENT = 4,   /* with HOST_FAILED: nobody answered at all, which may be our own fault */
-    HOST_RULES = 8,    /* it had answered for its robots.txt before that */
-    HOST_FORBIDS = 16  /* with HOST_FAILED: an answer for robots.txt lets nothing be fetched */
-};
 /* Returns the version of the scope that was in force when jobs were last reserved; 0 when there was
  * none. */
 uint64_t queue_client_scope(const struct queue_client *client);
@@ -57,11 +49,8 @@ struct completion {
     struct slice reproducer; /* BURY: a shell command */
     uint64_t delay_ms;       /* RELEASE: not before; does not count as an attempt if no_attempt */
     bool no_attempt;
-    uint64_t lane_delay_ms; /* fetch: the lane's (host's) rest from now */
-    uint8_t share;          /* fetch: of 256 jobs of the lane so many are sitemaps'; 0: as it was */
-    uint64_t group;         /* fetch: group of the lane (address); 0 none */
-    uint8_t host;       /* fetch: what became of the host, enum host_word; 0: it was not asked */
-    struct slice cause; /* HOST_FAILED: text for people */
+    struct slice report; /* fetch: of the host (queue/politeness/host_report.h); empty: nothing */
+    uint8_t share;       /* fetch: of 256 jobs of the lane so many are sitemaps'; 0: as it was */
     enum job_outcome outcome; /* DONE: what it is counted as */
     uint64_t scope; /* fetch, extract: version of the scope by which the outputs were filtered */
     const struct job *outputs; /* jobs for later stages, if DONE, and metadata of other nodes;
@@ -156,6 +145,8 @@ struct queue_explanation {
     uint64_t lane_state; /* enum lane_place */
     uint64_t due_ms, jobs_out, eased, listed, share, group;
     uint64_t speed, poor;
+    /* the pace of its host (queue/politeness/pace.h); quiet_until_ms: wall time, 0: none */
+    uint64_t response_ms, crawl_delay_ms, troubles, failures, address_troubles, quiet_until_ms;
     /* the registrable domain: fetches of late, in thousandths */
     uint64_t level, budget, period_ms;
 };

@@ -326,7 +326,7 @@ has_metastore(const struct cluster_node *node, int what)
     return node->metastore != NULL;
 }
 
-/* From numbers of nodes to numbers among those that have a metadata store. */
+/* Turns numbers of nodes into numbers among those that have a metadata store. */
 static void
 number_stores(struct cluster *cluster)
 {

@@ -24,7 +24,7 @@ void metadata_intake_hold(struct metadata_intake *intake, struct broker *broker,
 /* Returns whether a request with the verb waits. */
 bool metadata_intake_holds(const struct metadata_intake *intake, uint8_t verb);
 void metadata_intake_process(struct metadata_intake *intake, struct broker *broker);
-/* For poll; -1: nothing is there to be waited for. */
+/* Returns a descriptor for poll; -1: there is nothing to wait for. */
 int metadata_intake_descriptor(const struct metadata_intake *intake);
 int metadata_intake_wait_ms(const struct metadata_intake *intake);
 

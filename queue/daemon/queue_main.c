@@ -77,6 +77,7 @@ broker_options_of(const struct daemon_setting *setting)
                 .outage_hosts = OUTAGE_HOSTS,
                 .outage_patience_ms = OUTAGE_MS,
             },
+        .pace = pace_rules_from(options),
         .seen_cache_bytes = (size_t)(cache / 8),
     };
 }

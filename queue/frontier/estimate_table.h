@@ -27,7 +27,7 @@ void estimates_free(struct estimates *estimates);
 
 /* NULL: nothing is known. Lives until the next estimates_change. */
 const struct estimate *estimates_find(const struct estimates *estimates, uint64_t fingerprint);
-/* To be changed in place; weight and value are 0 when it is new. */
+/* Returns the entry, to be changed in place; its weight and value are 0 when it is new. */
 struct estimate *estimates_change(struct estimates *estimates, uint64_t fingerprint);
 
 /* Adds up to `most` rows that have changed to the batch; they count as written. */

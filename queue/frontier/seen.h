@@ -23,7 +23,7 @@ enum seen_flags {
     SEEN_SCHEDULED = 4, /* that wait began as a recrawl at a later time */
     SEEN_LISTED = 32    /* its job is in the class of sitemaps; with a place only */
 };
-/* In records only, beside the flags: what follows them. */
+/* These stand in records only, beside the flags, and say what follows them. */
 enum seen_extras { SEEN_HAS_DOMAINS = 8, SEEN_HAS_PLACE = 16, SEEN_EXTRAS = 24 };
 
 struct seen_entry {

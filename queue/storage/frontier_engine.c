@@ -6,7 +6,7 @@
 #include "base/codec.h"
 #include "base/memory.h"
 #include "base/system/file.h"
-#include "queue/storage/frontier_engine_private.h"
+#include "queue/storage/frontier_engine_state.h"
 
 enum {
     WORK_LOOK_MS = 100,
@@ -42,7 +42,7 @@ struct frontier_figures
 frontier_figures(const struct frontier *frontier)
 {
     struct frontier_figures figures = {.recent_memory = frontier_recent(frontier),
-                                       .written = frontier->written};
+                                       .written = frontier_work_written(frontier->work)};
     for (int i = 0; i < FRONTIER_LAYERS; i++) {
         const struct layer *layer = &frontier->layers[i];
         figures.recent_memory += ordered_bytes(&layer->frozen);
@@ -63,7 +63,7 @@ static void
 journal_add(struct frontier *frontier, const struct layer *layer, struct slice key,
             struct slice value, bool removed)
 {
-    struct buf *journal = &frontier->journal;
+    struct buf *journal = &frontier->journal.row;
     codec_put_u8(journal, layer->kind->letter);
     codec_put_u8(journal, removed);
     (void)buf_append_slice(journal, key);
@@ -107,10 +107,10 @@ read_journal(void *context, struct slice key, struct slice value)
         return false;
     }
     const uint64_t sequence = codec_read_u64((const uint8_t *)key.at);
-    frontier->journal_first = scan->any ? frontier->journal_first : sequence;
-    frontier->journal_next = sequence + 1;
+    frontier->journal.first = scan->any ? frontier->journal.first : sequence;
+    frontier->journal.next = sequence + 1;
     scan->any = true;
-    if (sequence > frontier->flushed && !replay(frontier, value)) {
+    if (sequence > frontier->journal.flushed && !replay(frontier, value)) {
         scan->damaged = true;
     }
     return !scan->damaged;
@@ -149,7 +149,7 @@ read_run(void *context, struct slice key, struct slice value)
     if (scan->status != STATUS_OK) {
         return false;
     }
-    /* By level, then the newest first. */
+    /* Runs are in order of level, then the newest first. */
     size_t at = 0;
     while (at < layer->run_count &&
            (layer->runs[at].level < held.level ||
@@ -220,17 +220,17 @@ open_all(struct frontier *frontier, struct reason *why)
     const enum status status =
         store_get(frontier->below, TREE_ABOUT, SLICE("flushed"), &value, why);
     if (status == STATUS_OK && value.length == 8) {
-        frontier->flushed = codec_read_u64((const uint8_t *)value.at);
+        frontier->journal.flushed = codec_read_u64((const uint8_t *)value.at);
     } else if (status != STATUS_NOT_FOUND) {
         TRY(status);
     }
-    frontier->journal_first = frontier->journal_next = frontier->flushed + 1;
+    frontier->journal.first = frontier->journal.next = frontier->journal.flushed + 1;
     TRY(store_scan(frontier->below, TREE_JOURNAL, (struct slice){"", 0}, read_journal, &journal,
                    why));
     if (journal.damaged) {
         return status_fail(why, STATUS_CORRUPT, "%s: row %llu of the journal is damaged",
                            frontier->options.folder,
-                           (unsigned long long)frontier->journal_next - 1);
+                           (unsigned long long)frontier->journal.next - 1);
     }
     return STATUS_OK;
 }
@@ -241,7 +241,7 @@ frontier_close(struct frontier *frontier)
     if (frontier == NULL) {
         return;
     }
-    frontier_stop(frontier);
+    frontier_work_free(frontier, frontier->work);
     store_close(frontier->below);
     for (int i = 0; i < FRONTIER_LAYERS; i++) {
         struct layer *layer = &frontier->layers[i];
@@ -256,7 +256,7 @@ frontier_close(struct frontier *frontier)
     merge_release(frontier->merge);
     free(frontier->merge);
     buf_release(&frontier->value);
-    buf_release(&frontier->journal);
+    buf_release(&frontier->journal.row);
     free(frontier->folder);
     free(frontier);
 }
@@ -273,10 +273,11 @@ frontier_open(struct frontier **opened, const struct store_options *options, str
     frontier->folder = memory_string(folder.data);
     buf_release(&folder);
     frontier->next_number = 1;
+    frontier->work = frontier_work_new();
     frontier->merge = memory_alloc(sizeof *frontier->merge);
     merge_init(frontier->merge);
     buf_init(&frontier->value, RUN_VALUE_MAXIMUM + 1);
-    buf_init(&frontier->journal, FRONTIER_JOURNAL_MAXIMUM);
+    buf_init(&frontier->journal.row, FRONTIER_JOURNAL_MAXIMUM);
     for (int i = 0; i < FRONTIER_LAYERS; i++) {
         frontier->layers[i].kind = &frontier_layers[i];
         ordered_init(&frontier->layers[i].active);
@@ -409,7 +410,7 @@ frontier_apply(struct frontier *frontier, const struct store_operation *const *o
                            frontier->options.folder);
     }
     store_batch_init(&batch);
-    buf_reset(&frontier->journal);
+    buf_reset(&frontier->journal.row);
     bool fits = true;
     for (size_t i = 0; i < n; i++) {
         const struct store_operation *operation = operations[i];
@@ -446,10 +447,8 @@ frontier_tick(struct frontier *frontier, uint64_t *wait_ms, struct reason *why)
 {
     TRY(store_tick(frontier->below, wait_ms, why));
     TRY(frontier_advance(frontier, why));
-    for (int i = 0; i < WORK_KINDS; i++) {
-        if (frontier->works[i].under_way && *wait_ms > WORK_LOOK_MS) {
-            *wait_ms = WORK_LOOK_MS;
-        }
+    if (frontier_work_goes_on(frontier->work) && *wait_ms > WORK_LOOK_MS) {
+        *wait_ms = WORK_LOOK_MS;
     }
     return STATUS_OK;
 }

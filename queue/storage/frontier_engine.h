@@ -27,7 +27,7 @@ enum status frontier_tick(struct frontier *frontier, uint64_t *wait_ms, struct r
 enum status frontier_room(struct frontier *frontier, uint64_t *bytes, struct reason *why);
 bool frontier_broken(const struct frontier *frontier);
 
-/* For reports and tests. */
+/* These figures are for reports and tests. */
 struct frontier_figures {
     uint64_t runs, bytes;   /* on disk */
     uint64_t records;       /* in runs; a key may be in several */

@@ -1,5 +1,7 @@
-#include "queue/storage/frontier_engine_private.h"
+#include "queue/storage/frontier_engine_work.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,8 +10,47 @@
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "base/system/log.h"
+#include "queue/storage/frontier_engine_state.h"
 
-enum { REMOVED_PART = 3 /* a tree is merged whole when removals are one in so many records */ };
+enum {
+    REMOVED_PART = 3, /* a tree is merged whole when removals are one in so many records */
+    FAN = 4,          /* runs of a level that are merged to one of the next */
+    RUNS_MOST = 40,   /* of a tree; with more, commits wait for merges */
+    RETRY_MS = 1000
+};
+
+enum work_kind { WORK_FLUSH, WORK_MERGE, WORK_KINDS };
+
+/* A new run, or none. */
+struct work_output {
+    uint64_t number; /* 0: none */
+    uint8_t level;
+    struct run *run; /* NULL: not written yet, or nothing was left */
+};
+
+struct work {
+    struct frontier *frontier;
+    enum work_kind kind;
+    bool under_way, threaded;
+    pthread_t thread;
+    atomic_bool ended;
+    struct work_output outputs[FRONTIER_LAYERS];
+    /* a merge */
+    struct layer *layer;
+    struct held_run inputs[MERGE_SOURCES]; /* newest first */
+    size_t input_count;
+    bool drop_removed;
+    enum status status;
+    struct reason why;
+    uint64_t retry_ms; /* monotonic: not before */
+};
+
+struct frontier_work {
+    struct work works[WORK_KINDS];
+    bool frozen;
+    uint64_t frozen_end; /* the last row of what is frozen */
+    uint64_t written;
+};
 
 /* ---- what runs beside the owner's thread ---- */
 
@@ -151,14 +192,14 @@ freeze(struct frontier *frontier)
         layer->frozen = layer->active;
         ordered_init(&layer->active);
     }
-    frontier->frozen = true;
-    frontier->frozen_end = frontier->journal_next - 1;
+    frontier->work->frozen = true;
+    frontier->work->frozen_end = frontier->journal.next - 1;
 }
 
 static void
 begin_flush(struct frontier *frontier)
 {
-    struct work *work = &frontier->works[WORK_FLUSH];
+    struct work *work = &frontier->work->works[WORK_FLUSH];
     *work = (struct work){.kind = WORK_FLUSH};
     for (int i = 0; i < FRONTIER_LAYERS; i++) {
         if (frontier->layers[i].frozen.count > 0) {
@@ -192,7 +233,7 @@ choose(const struct layer *layer, size_t *first, size_t *count)
                layer->runs[at + *count].level == layer->runs[at].level) {
             ++*count;
         }
-        if (*count >= FRONTIER_FAN) {
+        if (*count >= FAN) {
             return true;
         }
     }
@@ -202,7 +243,7 @@ choose(const struct layer *layer, size_t *first, size_t *count)
 static bool
 begin_merge_of(struct frontier *frontier, struct layer *layer)
 {
-    struct work *work = &frontier->works[WORK_MERGE];
+    struct work *work = &frontier->work->works[WORK_MERGE];
     size_t first;
     size_t count;
     uint64_t bytes = 0;
@@ -225,7 +266,7 @@ begin_merge_of(struct frontier *frontier, struct layer *layer)
     if (frontier_room(frontier, &room, &why) != STATUS_OK || room < bytes) {
         log_warning("merge_waits", "tree=%s bytes=%lu free=%lu", store_tree_name(layer->kind->tree),
                     (unsigned long)bytes, (unsigned long)room);
-        work->retry_ms = clock_monotonic_ms() + FRONTIER_RETRY_MS;
+        work->retry_ms = clock_monotonic_ms() + RETRY_MS;
         return true;
     }
     work->outputs[0] = (struct work_output){
@@ -257,7 +298,7 @@ install_flush(struct frontier *frontier, struct work *work, struct store_batch *
             frontier_manifest(batch, &frontier_layers[i], work->outputs[i].number, 0, false);
         }
     }
-    codec_write_u64(flushed, frontier->frozen_end);
+    codec_write_u64(flushed, frontier->work->frozen_end);
     store_batch_put(batch, TREE_ABOUT, SLICE("flushed"), slice_of((char *)flushed, sizeof flushed));
     TRY(frontier_commit(frontier, batch, why));
     for (int i = 0; i < FRONTIER_LAYERS; i++) {
@@ -269,8 +310,8 @@ install_flush(struct frontier *frontier, struct work *work, struct store_batch *
         }
         ordered_release(&layer->frozen);
     }
-    frontier->flushed = frontier->frozen_end;
-    frontier->frozen = false;
+    frontier->journal.flushed = frontier->work->frozen_end;
+    frontier->work->frozen = false;
     return STATUS_OK;
 }
 
@@ -345,11 +386,11 @@ end(struct frontier *frontier, struct work *work, struct reason *why)
     if (status == STATUS_OK) {
         const uint64_t bytes = written_by(work);
         store_batch_init(&batch);
-        buf_reset(&frontier->journal);
+        buf_reset(&frontier->journal.row);
         status = work->kind == WORK_FLUSH ? install_flush(frontier, work, &batch, &work->why)
                                           : install_merge(frontier, work, &batch, &work->why);
         store_batch_release(&batch);
-        frontier->written += bytes;
+        frontier->work->written += bytes;
     }
     if (status == STATUS_OK) {
         memset(work->outputs, 0, sizeof work->outputs); /* they are the tree's now */
@@ -360,7 +401,7 @@ end(struct frontier *frontier, struct work *work, struct reason *why)
         return status_fail(why, status, "%s", work->why.text);
     }
     log_error("run_not_written", "reason=%s", work->why.text);
-    work->retry_ms = clock_monotonic_ms() + FRONTIER_RETRY_MS;
+    work->retry_ms = clock_monotonic_ms() + RETRY_MS;
     return STATUS_OK;
 }
 
@@ -372,7 +413,7 @@ must_wait(const struct frontier *frontier, const struct work *work)
 {
     bool many = false;
     for (int i = 0; i < FRONTIER_LAYERS; i++) {
-        many |= frontier->layers[i].run_count >= FRONTIER_RUNS_MOST;
+        many |= frontier->layers[i].run_count >= RUNS_MOST;
     }
     return work->kind == WORK_MERGE
                ? many
@@ -383,7 +424,7 @@ static enum status
 end_all(struct frontier *frontier, struct reason *why)
 {
     for (int i = 0; i < WORK_KINDS; i++) {
-        struct work *work = &frontier->works[i];
+        struct work *work = &frontier->work->works[i];
         if (work->under_way && (atomic_load(&work->ended) || must_wait(frontier, work))) {
             TRY(end(frontier, work, why));
         }
@@ -396,28 +437,50 @@ frontier_advance(struct frontier *frontier, struct reason *why)
 {
     const uint64_t now = clock_monotonic_ms();
     TRY(end_all(frontier, why));
-    if (!frontier->frozen && frontier_recent(frontier) >= frontier->options.recent_bytes) {
+    if (!frontier->work->frozen && frontier_recent(frontier) >= frontier->options.recent_bytes) {
         freeze(frontier);
     }
-    const struct work *flushing = &frontier->works[WORK_FLUSH];
-    if (frontier->frozen && !flushing->under_way && now >= flushing->retry_ms) {
+    const struct work *flushing = &frontier->work->works[WORK_FLUSH];
+    if (frontier->work->frozen && !flushing->under_way && now >= flushing->retry_ms) {
         begin_flush(frontier);
     }
-    const struct work *merging = &frontier->works[WORK_MERGE];
+    const struct work *merging = &frontier->work->works[WORK_MERGE];
     if (!merging->under_way && now >= merging->retry_ms) {
         begin_merge(frontier);
     }
     return end_all(frontier, why);
 }
 
-void
-frontier_stop(struct frontier *frontier)
+struct frontier_work *
+frontier_work_new(void)
 {
-    for (int i = 0; i < WORK_KINDS; i++) {
-        struct work *work = &frontier->works[i];
-        if (work->threaded) {
-            (void)pthread_join(work->thread, NULL);
+    return memory_zero(1, sizeof(struct frontier_work));
+}
+
+void
+frontier_work_free(struct frontier *frontier, struct frontier_work *work)
+{
+    for (int i = 0; work != NULL && i < WORK_KINDS; i++) {
+        if (work->works[i].threaded) {
+            (void)pthread_join(work->works[i].thread, NULL);
         }
-        drop_outputs(frontier, work);
+        drop_outputs(frontier, &work->works[i]);
     }
+    free(work);
+}
+
+bool
+frontier_work_goes_on(const struct frontier_work *work)
+{
+    bool any = false;
+    for (int i = 0; i < WORK_KINDS; i++) {
+        any |= work->works[i].under_way;
+    }
+    return any;
+}
+
+uint64_t
+frontier_work_written(const struct frontier_work *work)
+{
+    return work->written;
 }

@@ -1,10 +1,10 @@
-/* Functions on which life and work of the frontier rest: its layers, their runs and the list of
- * these, the commit. */
+#include "queue/storage/frontier_layers.h"
+
 #include <string.h>
 
 #include "base/codec.h"
 #include "base/memory.h"
-#include "queue/storage/frontier_engine_private.h"
+#include "queue/storage/frontier_engine_state.h"
 
 enum { JOURNAL_DELETES = 2 /* rows in runs that a commit removes; it adds one */ };
 
@@ -70,8 +70,9 @@ frontier_manifest(struct store_batch *batch, const struct layer_kind *kind, uint
 static uint64_t
 delete_flushed(struct frontier *frontier, struct store_batch *batch)
 {
-    uint64_t at = frontier->journal_first;
-    for (int i = 0; i < JOURNAL_DELETES && at <= frontier->flushed && at < frontier->journal_next;
+    uint64_t at = frontier->journal.first;
+    for (int i = 0;
+         i < JOURNAL_DELETES && at <= frontier->journal.flushed && at < frontier->journal.next;
          i++, at++) {
         uint8_t key[8];
         codec_write_u64(key, at);
@@ -84,20 +85,20 @@ enum status
 frontier_commit(struct frontier *frontier, struct store_batch *batch, struct reason *why)
 {
     const uint64_t first = delete_flushed(frontier, batch);
-    if (frontier->journal.overflowed) {
+    if (frontier->journal.row.overflowed) {
         return status_fail(why, STATUS_LIMIT, "a batch of more than %d bytes",
                            FRONTIER_JOURNAL_MAXIMUM);
     }
-    if (frontier->journal.length > 0) {
+    if (frontier->journal.row.length > 0) {
         uint8_t key[8];
-        codec_write_u64(key, frontier->journal_next);
+        codec_write_u64(key, frontier->journal.next);
         store_batch_put(batch, TREE_JOURNAL, slice_of((const char *)key, sizeof key),
-                        buf_slice(&frontier->journal));
+                        buf_slice(&frontier->journal.row));
     }
     TRY(store_apply(frontier->below, (const struct store_operation *const *)batch->operations,
                     batch->count, why));
-    frontier->journal_first = first;
-    frontier->journal_next += frontier->journal.length > 0;
+    frontier->journal.first = first;
+    frontier->journal.next += frontier->journal.row.length > 0;
     return STATUS_OK;
 }
 

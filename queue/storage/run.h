@@ -17,7 +17,7 @@
 #include "base/slice.h"
 #include "base/status.h"
 
-enum { RUN_KEY_MAXIMUM = 40, RUN_VALUE_MAXIMUM = 512 << 10, RUN_FILTER_BITS = 10 };
+enum { RUN_KEY_MAXIMUM = 40, RUN_VALUE_MAXIMUM = 512 << 10 };
 
 /* The properties that all runs of a tree have in common. */
 struct run_shape {
@@ -80,7 +80,7 @@ struct run_cursor {
 
 void run_cursor_init(struct run_cursor *cursor);
 void run_cursor_release(struct run_cursor *cursor);
-/* To the first key that is not less. */
+/* Goes to the first key that is not less. */
 enum status run_seek(struct run_cursor *cursor, const struct run *run, struct slice key,
                      struct reason *why);
 enum status run_next(struct run_cursor *cursor, struct reason *why);

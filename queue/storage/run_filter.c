@@ -1,4 +1,4 @@
-#include "queue/storage/run_private.h"
+#include "queue/storage/run_filter.h"
 
 #include "base/codec.h"
 
@@ -24,6 +24,13 @@ run_filter_hash(const uint8_t *key, size_t length)
         length -= n;
     }
     return hash * 0x9e3779b97f4a7c15u;
+}
+
+uint64_t
+run_filter_blocks(uint64_t prefixes)
+{
+    enum { BITS = 10 }; /* for each prefix */
+    return prefixes * BITS / (8 * sizeof(struct filter_block)) + 1;
 }
 
 static struct filter_block *

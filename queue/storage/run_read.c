@@ -10,7 +10,8 @@
 #include "base/codec.h"
 #include "base/memory.h"
 #include "base/system/file.h"
-#include "queue/storage/run_private.h"
+#include "queue/storage/run_filter.h"
+#include "queue/storage/run_format.h"
 
 struct run {
     char *path;

@@ -11,7 +11,8 @@
 #include "base/codec.h"
 #include "base/memory.h"
 #include "base/system/file.h"
-#include "queue/storage/run_private.h"
+#include "queue/storage/run_filter.h"
+#include "queue/storage/run_format.h"
 
 enum { OUT_BYTES = 256 << 10, INDEX_MAXIMUM_SHIFT = 36 };
 

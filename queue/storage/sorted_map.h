@@ -41,7 +41,7 @@ void ordered_release(struct ordered *map);
 /* The newest of a key counts. Copies. */
 void ordered_put(struct ordered *map, struct slice key, struct slice value, bool removed);
 const struct ordered_record *ordered_find(const struct ordered *map, struct slice key);
-/* At the first key that is not less. */
+/* Returns a cursor at the first key that is not less. */
 struct ordered_cursor ordered_seek(const struct ordered *map, struct slice key);
 void ordered_next(struct ordered_cursor *cursor);
 /* Memory in use. */

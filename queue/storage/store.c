@@ -300,7 +300,7 @@ checkpoint(struct store *store, struct reason *why)
     return STATUS_OK;
 }
 
-/* By time, or by bytes, but after a failure not at once again. */
+/* A checkpoint is due by time or by bytes, but after a failure not at once again. */
 enum status
 store_tick(struct store *store, uint64_t *wait_ms, struct reason *why)
 {

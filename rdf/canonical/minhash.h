@@ -29,7 +29,7 @@ bool minhash_of(struct slice nquads, struct slice document, struct minhash *minh
 unsigned minhash_agreement(const struct minhash *a, const struct minhash *b);
 /* 0..SKETCH_BANDS - 1; equal bands have equal fingerprints. */
 uint64_t minhash_band(const struct minhash *minhash, unsigned band);
-/* In hexadecimal digits. */
+/* Writes the sketch in hexadecimal digits. */
 void minhash_write(const struct minhash *minhash, char text[MINHASH_TEXT]);
 bool minhash_read(struct slice text, struct minhash *minhash);
 

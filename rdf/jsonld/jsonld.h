@@ -69,7 +69,7 @@ struct jsonld_options {
 /* Reads a document as rdf/core/parse.h says; may also return AGAIN. quad.line is always filled. */
 enum status jsonld_read(struct slice bytes, const struct jsonld_options *options,
                         const struct quad_sink *sink, struct reason *why);
-/* Without loader. */
+/* Parses without a loader of contexts. */
 parse_function jsonld_parse;
 
 #endif

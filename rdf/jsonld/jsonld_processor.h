@@ -162,7 +162,7 @@ struct jsonld {
 /* BAD_INPUT with "line L: code: detail". Reports it as a problem in lenient parsing. */
 enum status jsonld_error(struct jsonld *jsonld, uint32_t line, const char *code,
                          struct slice detail);
-/* In lenient parsing a BAD_INPUT, which has been reported, ends here. */
+/* Ends, in lenient parsing, a BAD_INPUT that has been reported. */
 static inline enum status
 jsonld_recover(const struct jsonld *jsonld, enum status status)
 {

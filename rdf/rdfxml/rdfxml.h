@@ -13,7 +13,7 @@
 #include "rdf/core/source.h"
 
 parse_function rdfxml_parse;
-/* In memory for the largest term, and eight bytes for each rdf:ID. */
+/* Memory is taken for the largest term, and eight bytes for each rdf:ID. */
 rdf_read_function rdfxml_read;
 
 #endif

@@ -14,7 +14,7 @@ parse_function turtle_parse;
 parse_function trig_parse;
 parse_function n3_parse;
 
-/* In memory for the largest statement. N3 has no such place to cut it at. */
+/* Memory is taken for the largest statement. N3 has no such place to cut it at. */
 rdf_read_function turtle_read;
 rdf_read_function trig_read;
 

@@ -54,7 +54,7 @@ struct turtle_reader {
 
 enum status turtle_fail(struct turtle_reader *reader, const char *at, const char *message);
 
-/* In lenient parsing: the latest failure is told and over. */
+/* Reports the latest failure, in lenient parsing, which is over by that. */
 enum status turtle_report(struct turtle_reader *reader);
 /* 1-based; sets line_start. Cheap when `at` moves forward. */
 uint32_t turtle_line_at(struct turtle_reader *reader, const char *at);

@@ -322,7 +322,7 @@ turtle_at_word(const struct turtle_reader *reader, const char *word, bool any_ca
 
 /* ---- literals ---- */
 
-/* From behind the opening quotes to behind the closing ones. */
+/* Reads a string from behind the opening quotes to behind the closing ones. */
 static enum status
 read_quoted(struct turtle_reader *reader, bool is_long, char quote, struct slice *text)
 {

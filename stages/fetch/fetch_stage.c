@@ -14,7 +14,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "base/digest.h"
 #include "base/memory.h"
+#include "base/system/clock.h"
 #include "base/system/log.h"
 #include "base/url/url.h"
 #include "stages/fetch/datasets/dataset_tasks.h"
@@ -22,7 +24,7 @@
 
 enum {
     SCOPE_CHECK_MS = 1000,
-    HOSTS = 20000 /* whose robots rules and rests are in memory */
+    HOSTS = 20000 /* whose robots rules are in memory */
 };
 
 static struct fork_server *fork_server; /* forked before anything else is known */
@@ -82,6 +84,7 @@ fetch_start(void *context, struct stage_job *job)
 {
     struct fetch *fetch = context;
     struct task *task = memory_zero(1, sizeof *task);
+    struct pace pace;
     task->fetch = fetch;
     task->job = job;
     stage_set_scope(job, scope_at_least(fetch->scope, stage_scope(fetch->run)));
@@ -90,8 +93,9 @@ fetch_start(void *context, struct stage_job *job)
     task->unverified = job->document.unverified;
     const enum task_kind kind = task_kind(job->job.uri);
     task->origin = url_origin(task->url);
-    task->crawl_delay_ms = -1;
     buf_init(&task->robots_url, URL_MAXIMUM);
+    (void)pace_decode(job->job.pace, clock_wall_ms(), &pace);
+    host_delays_join(fetch->host_delays, digest_local(task->origin), &pace, clock_monotonic_ms());
     if (job->job.deaths > 0) {
         task_rest(task); /* who held the job and died may just have asked the host */
     }
@@ -151,23 +155,12 @@ read_options(struct fetch *fetch, const struct opt_set *options)
     const struct cluster *cluster = stage_cluster(fetch->run);
     fetch->node = cluster_node(cluster, cluster_self(cluster))->name;
     fetch->robots_name = opt_string(options, "fetch.robots_name");
-    fetch->delay_ms = opt_duration_ms(options, "fetch.delay");
-    fetch->crawl_delay_maximum_ms = opt_duration_ms(options, "fetch.crawl_delay_maximum");
     fetch->retry_ms = opt_duration_ms(options, "fetch.retry");
-    fetch->retry_maximum_ms = opt_duration_ms(options, "fetch.retry_maximum");
     fetch->attempts = (unsigned)opt_integer(options, "fetch.attempts");
     fetch->robots = opt_bool(options, "fetch.robots");
     fetch->signals = strcmp(opt_string(options, "fetch.robots_signals"), "honour") == 0;
     read_sitemap_options(fetch, options);
-    fetch->paces = paces_new(2 * (size_t)HOSTS);
-    fetch->pace_rules = (struct pace_rules){
-        .least_ms = fetch->delay_ms,
-        .most_ms = opt_duration_ms(options, "fetch.delay_maximum"),
-        .factor = (uint64_t)opt_integer(options, "fetch.delay_factor"),
-        .backoff_ms = opt_duration_ms(options, "fetch.backoff"),
-        .backoff_most_ms = opt_duration_ms(options, "fetch.backoff_maximum"),
-        .retry_after_most_ms = fetch->retry_maximum_ms,
-    };
+    fetch->pace_rules = pace_rules_from(options);
     fetch_read_recrawl(fetch, options);
     fetch->queries = trap_budget_new((uint32_t)opt_integer(options, "traps.queries"));
     fetch->plan = strcmp(opt_string(options, "datasets.plan"), "no") != 0;
@@ -254,7 +247,6 @@ fetch_close(void *context)
     content_close(fetch->content);
     hosts_free(fetch->hosts);
     trap_budget_free(fetch->queries);
-    paces_free(fetch->paces);
     fetch_slow_close(fetch);
     host_delays_free(fetch->host_delays);
     for (size_t i = 0; i < fetch->watched_count; i++) {

@@ -45,7 +45,7 @@ forget_rules(struct task *task)
 static void
 unanswered(struct task *task, const char *reason)
 {
-    if (task_host_failures(task) <= task->job->job.attempt || task->resource) {
+    if (task_pace(task)->failures <= task->job->job.attempt || task->resource) {
         task_retry(task, 0, reason);
         return;
     }
@@ -109,7 +109,7 @@ answered_document(struct task *task, const struct fetch_result *result)
         task_ask_void(task);
     }
     if (task->fetch->plan && is_rdf(content_type) && task_is_void(task)) {
-        task->rest_ms = DESCRIPTION_REST_MS; /* its plan comes before more pages do */
+        task->report.rest_ms = DESCRIPTION_REST_MS; /* its plan comes before more pages do */
     }
     task->handed_on = !task_is_sitemap(task);
     buf_release(&links);

@@ -96,8 +96,8 @@ take_from_host(struct task *task, const struct host *host)
     const struct slice *maps;
     struct arena *arena = &task->job->arena;
     task->authority = arena_copy(arena, host_authority(host, task->url));
-    if (host->robots != NULL) {
-        task->crawl_delay_ms = robots_crawl_delay_ms(host->robots);
+    if (host->access != HOST_UNREACHABLE) {
+        task_note_crawl_delay(task, host->robots != NULL ? robots_crawl_delay_ms(host->robots) : 0);
     }
     task->mapped = task->fetch->sitemaps && (count_maps(host) > 0 || host->guess_found);
     if (!may_queue_sitemaps(task, host)) {
@@ -144,8 +144,8 @@ wait_for_rules(struct task *task, const struct host *host)
     char reason[HOST_REASON_SIZE];
     const uint64_t now_ms = clock_wall_ms();
     memcpy(reason, host->reason, sizeof reason);
-    if (!task->has_asked && host->expires_ms > now_ms) {
-        stage_set_lane_rest(task->job, host->expires_ms - now_ms, task->address);
+    if (!task->report.asked && host->expires_ms > now_ms) {
+        task->report.rest_ms = host->expires_ms - now_ms;
     }
     task_wait_for_host(task, reason);
 }
@@ -176,7 +176,7 @@ decide(struct task *task, const struct host *host)
         task_done(task, "denied", "robots.txt of the host reserves its use: fetch.robots_signals");
         return;
     }
-    if (task->has_asked || task->job->job.deaths > 0) {
+    if (task->report.asked || task->job->job.deaths > 0) {
         task_rest(task); /* now that its Crawl-delay is known */
     }
     task_get(task);
@@ -245,12 +245,7 @@ unreachable(struct task *task, uint16_t status, bool silent, const char *problem
 {
     char reason[HOST_REASON_SIZE];
     snprintf(reason, sizeof reason, "robots.txt: %.200s", problem);
-    task->host_words =
-        (uint8_t)(HOST_FAILED | (silent ? HOST_SILENT : 0) | (status >= 400 ? HOST_FORBIDS : 0));
-    task->cause = arena_copy(&task->job->arena, slice_string(reason));
-    if (!slice_equal(url_origin(buf_slice(&task->robots_url)), task->origin)) {
-        task_learn_trouble(task, reason);
-    }
+    task_note_no_rules(task, status, silent, reason);
     decide(task, remember(task, HOST_UNREACHABLE, status, (struct slice){0}, reason));
 }
 
@@ -466,7 +461,6 @@ records_read(void *context, enum status status, const struct slice *records, siz
         task_get(task);
         return;
     }
-    task_take_pace(task, records[0]);
     struct host *host = hosts_find(fetch->hosts, task->origin, clock_wall_ms());
     if (host == NULL) {
         host = host_from_record(task, records[0]);

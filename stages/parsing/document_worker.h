@@ -20,7 +20,7 @@ enum status document_workers_open(struct document_workers **workers,
                                   struct fork_server *fork_server, const struct opt_set *options,
                                   const char *directory, unsigned work, struct reason *why);
 void document_workers_close(struct document_workers *workers); /* NULL is allowed */
-/* For descriptor, process and waiting. */
+/* Returns the pool, for its descriptor, processing and waiting. */
 struct worker_pool *document_workers_pool(const struct document_workers *workers);
 
 /* The registry as workers have it: transforms, matches; for stages that only ask what would

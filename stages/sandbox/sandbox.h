@@ -31,8 +31,8 @@ enum sandbox_policy { SANDBOX_PARSER, SANDBOX_PROGRAM };
  * mapped now; 0: unlimited. */
 enum status sandbox_enter(enum sandbox_policy policy, size_t memory, struct reason *why);
 
-/* In a process that a worker under SANDBOX_PROGRAM started, as the leader of a process group,
- * before it becomes the program. False: it must not. */
+/* Confines a process that a worker under SANDBOX_PROGRAM started, as the leader of a process group,
+ * before it becomes the program. False: it must not become it. */
 bool sandbox_enter_program(void);
 
 /* Returns whether the kernel has Landlock: the second wall behind seccomp. */

@@ -19,18 +19,10 @@
 #include "config/config.h"
 #include "config/process_state.h"
 #include "stages/skeleton/services.h"
-#include "stages/skeleton/stage_private.h"
+#include "stages/skeleton/stage_run.h"
 
 enum {
-    RESERVE_PAUSE_MS = 500,
-    UNWANTED_PAUSE_MS = 50,
-    RESERVE_PACE_MS = 16,
-    RESERVE_PACE_FEW_MS = 100,
-    START_SLICE_MS = 20,
-    HELD_PER_WINDOW = 4,
     SILENCE_MS = 5000,         /* of another node, until what needs it is put off */
-    POLL_MS = 10000,           /* how long the queue may hold a request until a job is due */
-    POLL_WANTED_MS = 1000,     /* the same, where jobs may soon not be wanted any more */
     STOP_TIMEOUT_MS = 10000,   /* for jobs in flight; the rest go back to the queue */
     REST_LEAST_MS = 250,       /* after a flush, of all but fetch, whose hosts wait for it */
     BATCH_DELAY_MS = 100,      /* for others, while an earlier batch is under way */
@@ -39,12 +31,27 @@ enum {
     JOBS_OF_PROCESS = 1000000, /* then it is started afresh, whatever it has leaked */
 };
 
+/* Options that others took the place of. */
+struct options_before {
+    struct opt_set *options;
+    struct options_before *next;
+};
+
 /* ---- services for stages ---- */
 
 const struct opt_set *
 stage_options(struct stage_run *run)
 {
     return run->options;
+}
+
+void
+stage_take_options(struct stage_run *run, struct opt_set *options)
+{
+    struct options_before *before = memory_zero(1, sizeof *before);
+    *before = (struct options_before){.options = run->options, .next = run->options_before};
+    run->options_before = before;
+    run->options = options;
 }
 
 const char *
@@ -92,7 +99,7 @@ stage_metastore(struct stage_run *run)
 void
 stage_set_lane(struct stage_run *run, uint64_t lane)
 {
-    run->lane = lane;
+    run->reserving.lane = lane;
 }
 
 void
@@ -108,170 +115,6 @@ stage_timer(struct stage_run *run, uint64_t delay_ms, stage_tick *tick, void *co
     events_timer(&run->events, delay_ms, tick, context);
 }
 
-/* ---- reserving ---- */
-
-/* Returns how long to rest. A stage that has a backlog is not held up, nor is fetch, whose hosts
- * wait for their turn. */
-uint64_t
-stage_pace_ms(enum stage stage, size_t asked, size_t came)
-{
-    return stage == STAGE_FETCH || came >= asked ? RESERVE_PACE_MS : RESERVE_PACE_FEW_MS;
-}
-
-static void
-jobs_reserved(void *context, enum status status, const struct job *jobs, size_t n,
-              const struct reason *why)
-{
-    struct stage_run *run = context;
-    run->reserving = false;
-    if (status != STATUS_OK) {
-        log_warning("reserve_refused", "reason=%s", why->text);
-        if (status != STATUS_CANCELLED) {
-            process_state_wait(WAIT_QUEUE, status, why);
-        }
-        run->reserve_again_ms = clock_monotonic_ms() + RESERVE_PAUSE_MS;
-        return;
-    }
-    run->daemon_answers = true;
-    process_state_goes_on(WAIT_QUEUE);
-    for (size_t i = 0; i < n; i++) {
-        struct held_job *held = held_job_new(run, &jobs[i]);
-        *run->waiting_last = held;
-        run->waiting_last = &held->next;
-        run->waiting_count++;
-    }
-    run->jobs_taken += n;
-    run->reserve_again_ms = clock_monotonic_ms() + stage_pace_ms(run->spec->stage, run->asked, n);
-}
-
-static void
-retire_when_due(struct stage_run *run)
-{
-    if (run->jobs_taken >= JOBS_OF_PROCESS && !run->stopping) {
-        log_info("retiring", "jobs=%lu", (unsigned long)run->jobs_taken);
-        run->stopping = true;
-        run->stop_deadline_ms = UINT64_MAX; /* not urgent: let every job end */
-    }
-}
-
-/* Run by a command: only while somebody wants jobs done, and with his settings. What was opened
- * with the command's (caches, limits) stays as it is. */
-static bool
-jobs_are_wanted(struct stage_run *run)
-{
-    struct opt_set *options = NULL;
-    struct reason why = {""};
-    if (run->wanted == NULL) {
-        return true;
-    }
-    const bool any = wanted_jobs_any(run->wanted);
-    const enum status status = any ? wanted_jobs_settings(run->wanted, &options, &why) : STATUS_OK;
-    if (status != STATUS_OK) {
-        log_warning("settings_unread", "reason=%s", why.text);
-    }
-    if (options != NULL) {
-        struct options_before *before = memory_zero(1, sizeof *before);
-        *before = (struct options_before){.options = run->options, .next = run->options_before};
-        run->options_before = before;
-        run->options = options;
-        log_info("settings", "of=%s", "whoever wants jobs done");
-    }
-    if (!any || status != STATUS_OK) {
-        run->reserve_again_ms = clock_monotonic_ms() + UNWANTED_PAUSE_MS;
-    }
-    return any && status == STATUS_OK;
-}
-
-static void
-reserve_more(struct stage_run *run)
-{
-    const size_t in_hand = run->waiting_count + run->running_count - run->aside_count;
-    if (run->stopping || run->reserving || run->held_batches > 0 || in_hand >= run->window ||
-        run->ended_count >= HELD_PER_WINDOW * run->window ||
-        clock_monotonic_ms() < run->reserve_again_ms) {
-        return;
-    }
-    /* Few at a time only when few are left to ask for: small requests cost as much as large. */
-    const size_t room = run->window - in_hand;
-    if ((room < run->window / 4 && in_hand > 0) || !jobs_are_wanted(run)) {
-        return;
-    }
-    run->reserving = true;
-    run->asked = room;
-    queue_reserve(run->queue, run->spec->stage, run->lane, (uint32_t)room,
-                  run->wanted == NULL ? POLL_MS : POLL_WANTED_MS, jobs_reserved, run);
-}
-
-static void
-recall_answered(void *context, enum status status, const struct job *jobs, size_t n,
-                const struct reason *why)
-{
-    (void)context;
-    (void)status;
-    (void)jobs;
-    (void)n;
-    (void)why;
-}
-
-/* Who stops does not wait until the queue has jobs, or no more patience. */
-static void
-recall_reserve(struct stage_run *run)
-{
-    if (run->stopping && run->reserving && !run->recalled && run->daemon_answers) {
-        run->recalled = true;
-        queue_reserve(run->queue, run->spec->stage, run->lane, 0, 0, recall_answered, run);
-    }
-}
-
-static struct held_job *
-take_waiting(struct stage_run *run)
-{
-    struct held_job *held = run->waiting;
-    run->waiting = held->next;
-    if (run->waiting == NULL) {
-        run->waiting_last = &run->waiting;
-    }
-    held->next = NULL;
-    run->waiting_count--;
-    run->running_count++;
-    return held;
-}
-
-void
-stage_waiting(struct stage_run *run, stage_visit *visit, void *context)
-{
-    for (const struct held_job *held = run->waiting; held != NULL; held = held->next) {
-        if (!visit(context, &held->public.job)) {
-            return;
-        }
-    }
-}
-
-void
-stage_start(struct held_job *held)
-{
-    struct stage_run *run = held->public.run;
-    run->spec->start(run->context, &held->public);
-}
-
-/* Starts what is reserved, for a slice of time only, so that leases and answers are served. */
-static void
-start_waiting(struct stage_run *run)
-{
-    const uint64_t until = clock_monotonic_ms() + START_SLICE_MS;
-    while (run->waiting != NULL && run->held_batches == 0 && clock_monotonic_ms() <= until) {
-        struct held_job *held = take_waiting(run);
-        struct stage_job *job = &held->public;
-        if (run->stopping && run->stop_deadline_ms != UINT64_MAX) {
-            stage_release(job, 0, false, "the process is stopping");
-        } else if (!document_decode(job->job.data, &job->document)) {
-            stage_bury(job, "the job's data is not a document record of a known version");
-        } else if (!stage_tells_first(held)) {
-            stage_start(held);
-        }
-    }
-}
-
 /* ---- signals ---- */
 
 static void
@@ -285,7 +128,7 @@ on_signal(void *context, uint32_t epoll_events)
             continue; /* only wakes the loop; whoever has children reaps them */
         }
         if (!run->stopping || run->stop_deadline_ms == UINT64_MAX) {
-            log_info("stopping", "signal=%u running=%zu", info.ssi_signo, run->running_count);
+            log_info("stopping", "signal=%u running=%zu", info.ssi_signo, run->jobs.running);
             run->stop_deadline_ms = clock_monotonic_ms() + STOP_TIMEOUT_MS;
         }
         run->stopping = true;
@@ -330,6 +173,16 @@ watch_clients(struct stage_run *run)
     }
 }
 
+static void
+retire_when_due(struct stage_run *run)
+{
+    if (run->reserving.jobs_taken >= JOBS_OF_PROCESS && !run->stopping) {
+        log_info("retiring", "jobs=%lu", (unsigned long)run->reserving.jobs_taken);
+        run->stopping = true;
+        run->stop_deadline_ms = UINT64_MAX; /* not urgent: let every job end */
+    }
+}
+
 static int
 shorter(int a, int b)
 {
@@ -339,20 +192,14 @@ shorter(int a, int b)
 static int
 loop_wait_ms(const struct stage_run *run)
 {
-    if (run->waiting != NULL && run->held_batches == 0) {
+    int wait = reserve_wait_ms(run);
+    if (wait == 0) {
         return 0;
     }
-    int wait = shorter(queue_client_wait_ms(run->queue), metastore_wait_ms(run->metastore));
+    wait = shorter(wait, queue_client_wait_ms(run->queue));
+    wait = shorter(wait, metastore_wait_ms(run->metastore));
     wait = shorter(wait, batch_wait_ms(run));
-    if (run->stopping) {
-        wait = shorter(wait, 50);
-    } else if (!run->reserving && run->held_batches == 0 &&
-               run->running_count - run->aside_count < run->window) {
-        const uint64_t now = clock_monotonic_ms(); /* a reserve is being paced */
-        const uint64_t pace = run->reserve_again_ms > now ? run->reserve_again_ms - now : 0;
-        wait = shorter(wait, pace > RESERVE_PACE_MS ? (int)pace : RESERVE_PACE_MS);
-    }
-    return wait;
+    return run->stopping ? shorter(wait, 50) : wait;
 }
 
 static bool
@@ -361,11 +208,10 @@ finished(const struct stage_run *run)
     if (!run->stopping) {
         return false;
     }
-    const bool idle =
-        run->waiting_count + run->running_count + run->ended_count + run->batches_under_way == 0;
-    /* An answer that is under way may bring jobs, which are to be given back in good order. */
-    const bool awaited = run->reserving && run->daemon_answers;
-    return (idle && !awaited) || clock_monotonic_ms() >= run->stop_deadline_ms;
+    const bool idle = run->reserving.waiting_count + run->jobs.running + run->batches.ended_count +
+                          run->batches.under_way ==
+                      0;
+    return (idle && !reserve_is_awaited(run)) || clock_monotonic_ms() >= run->stop_deadline_ms;
 }
 
 /* Asking takes eight calls of the kernel, so only when there is something, which their descriptors
@@ -386,11 +232,11 @@ loop(struct stage_run *run)
 {
     while (!finished(run)) {
         events_round(&run->events, watchdog_wait_ms(loop_wait_ms(run)));
-        start_waiting(run);
+        reserve_start(run);
         batch_advance(run);
         retire_when_due(run);
         reserve_more(run);
-        recall_reserve(run);
+        reserve_recall(run);
         process_clients(run);
         watchdog_feed();
     }
@@ -409,14 +255,14 @@ static void
 read_options(struct stage_run *run)
 {
     const struct stage_spec *spec = run->spec;
-    run->window = spec->window_option != NULL
-                      ? (size_t)opt_integer(run->options, spec->window_option)
-                      : spec->window;
-    run->batch_most = spec->batch > 0 ? spec->batch : run->window;
-    run->rest_least_ms = spec->stage == STAGE_FETCH ? 0 : REST_LEAST_MS;
-    run->rest_most_ms = spec->rest_ms;
-    run->batch_delay_ms = BATCH_DELAY_MS;
-    run->batch_gather_ms = BATCH_GATHER_MS;
+    run->reserving.window = spec->window_option != NULL
+                                ? (size_t)opt_integer(run->options, spec->window_option)
+                                : spec->window;
+    run->batches.most = spec->batch > 0 ? spec->batch : run->reserving.window;
+    run->batches.rest_least_ms = spec->stage == STAGE_FETCH ? 0 : REST_LEAST_MS;
+    run->batches.rest_most_ms = spec->rest_ms;
+    run->batches.delay_ms = BATCH_DELAY_MS;
+    run->batches.gather_ms = BATCH_GATHER_MS;
     run->job_memory = JOB_MEMORY;
 }
 
@@ -474,16 +320,16 @@ open_run(struct stage_run *run, const struct arguments *arguments, struct reason
 {
     run->directory = memory_string(arguments->directory);
     run->number = (unsigned)arguments->number;
-    run->waiting_last = &run->waiting;
-    run->ended_last = &run->ended;
+    reserving_init(&run->reserving);
+    batching_init(&run->batches);
     TRY(config_check_place(run->directory, why));
     TRY(config_load(run->directory, &arguments->assignments, &run->options, why));
     config_open_log(run->options, run->spec->program->name);
     access_restrict(run->options);
     read_options(run);
     if (arguments->when_wanted) {
-        run->wanted = memory_zero(1, sizeof *run->wanted);
-        TRY(wanted_jobs_open(run->wanted, run->directory, why));
+        run->reserving.wanted = memory_zero(1, sizeof *run->reserving.wanted);
+        TRY(wanted_jobs_open(run->reserving.wanted, run->directory, why));
     }
     TRY(cluster_open(&run->cluster, run->directory, run->options, why));
 
@@ -493,16 +339,6 @@ open_run(struct stage_run *run, const struct arguments *arguments, struct reason
     TRY(open_metastore(run, why));
     watch_clients(run);
     return run->spec->open(run, &run->context, why);
-}
-
-static void
-free_jobs(struct held_job *held)
-{
-    while (held != NULL) {
-        struct held_job *next = held->next;
-        held_job_free(held);
-        held = next;
-    }
 }
 
 static void
@@ -517,8 +353,8 @@ close_run(struct stage_run *run)
     if (run->metastore != NULL) {
         metastore_client_close(run->metastore);
     }
-    free_jobs(run->waiting);
-    free_jobs(run->ended);
+    reserving_release(&run->reserving);
+    held_jobs_free(run->batches.ended);
     cluster_close(run->cluster);
     events_close(&run->events);
     if (run->signals > 0) {
@@ -530,10 +366,6 @@ close_run(struct stage_run *run)
         run->options_before = before->next;
         opt_set_free(before->options);
         free(before);
-    }
-    if (run->wanted != NULL) {
-        wanted_jobs_close(run->wanted);
-        free(run->wanted);
     }
     free(run->directory);
     free(run->name);
@@ -593,7 +425,8 @@ stage_main(const struct stage_spec *spec, int argc, char **argv)
         close_run(&run);
         return status_exit_code(status);
     }
-    log_info("ready", "worker=%s window=%zu batch=%zu", run.name, run.window, run.batch_most);
+    log_info("ready", "worker=%s window=%zu batch=%zu", run.name, run.reserving.window,
+             run.batches.most);
     if (arguments.ready_descriptor >= 0) {
         (void)!write((int)arguments.ready_descriptor, "\n", 1);
         close((int)arguments.ready_descriptor);
@@ -603,8 +436,9 @@ stage_main(const struct stage_spec *spec, int argc, char **argv)
     loop(&run);
     watchdog_start(0);
     log_info("stopped", "worker=%s done=%lu released=%lu buried=%lu left=%zu", run.name,
-             (unsigned long)run.totals[VERDICT_DONE], (unsigned long)run.totals[VERDICT_RELEASE],
-             (unsigned long)run.totals[VERDICT_BURY], run.running_count);
+             (unsigned long)run.jobs.totals[VERDICT_DONE],
+             (unsigned long)run.jobs.totals[VERDICT_RELEASE],
+             (unsigned long)run.jobs.totals[VERDICT_BURY], run.jobs.running);
     close_run(&run);
     process_state_end(STATUS_OK, NULL);
     return EXIT_DONE;

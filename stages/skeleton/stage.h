@@ -82,10 +82,8 @@ void stage_bury(struct stage_job *job, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Says what the job counts as when it is done, for people who ask what became of a crawl. */
 void stage_count_as(struct stage_job *job, enum job_outcome outcome);
-/* fetch: how the lane goes on after this job. */
-void stage_set_lane_rest(struct stage_job *job, uint64_t delay_ms, uint64_t group);
-/* fetch: what its requests told of the host, enum host_word; cause: of its failure. */
-void stage_set_host(struct stage_job *job, uint8_t words, struct slice cause);
+/* fetch: what its requests told of the host (queue/politeness/host_report.h). */
+void stage_report_host(struct stage_job *job, struct slice report);
 /* Tells whether the job, which is under way, counts for the window; until it ends. */
 void stage_set_aside(struct stage_job *job, bool aside);
 /* fetch: of 256 jobs of the lane so many are those of sitemaps; 0: as before. */

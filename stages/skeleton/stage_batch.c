@@ -9,8 +9,6 @@
  * nearly what many cost (index: each batch goes through its trees) rests longer, in proportion to
  * the jobs flushed. So rests grow up to the longest while jobs come faster than that, and with them
  * the batches. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,251 +17,30 @@
 #include "base/system/clock.h"
 #include "base/system/log.h"
 #include "config/process_state.h"
-#include "stages/skeleton/stage_private.h"
+#include "stages/skeleton/stage_run.h"
 
-enum {
-    BATCHES_UNDER_WAY = 4,
-    REST_PER_JOB_MS = 4,
-    RETRY_MS = 1000,
-    REASON_TEXT = 1024,
-    DOCUMENT_ROOM = 500
+enum { BATCHES_UNDER_WAY = 4, REST_PER_JOB_MS = 4, RETRY_MS = 1000 };
+
+struct batch {
+    struct stage_run *run;
+    struct held_job **jobs;
+    size_t count;
 };
 
-static struct held_job *
-held_of(struct stage_job *job)
+void
+batching_init(struct batching *batching)
 {
-    return (struct held_job *)job;
-}
-
-/* ---- one job ---- */
-
-static struct slice
-keep(struct held_job *held, struct slice bytes)
-{
-    const struct slice copy = arena_copy(&held->public.arena, bytes);
-    if (bytes.length > 0 && copy.at == NULL) {
-        log_error("job_memory", "uri=%.*s reason=%s", SLICE_PRINT(held->public.job.uri),
-                  "this job's records need too much memory");
-        _exit(EXIT_SYSTEM); /* the lease brings the job back, and in the end buries it */
-    }
-    return copy;
-}
-
-static void
-copy_job(struct held_job *held, const struct job *from, struct job *to)
-{
-    *to = *from;
-    to->uri = keep(held, from->uri);
-    to->lane_name = keep(held, from->lane_name);
-    to->via = keep(held, from->via);
-    to->data = keep(held, from->data);
-}
-
-struct held_job *
-held_job_new(struct stage_run *run, const struct job *job)
-{
-    struct held_job *held = memory_zero(1, sizeof *held);
-    arena_init(&held->public.arena, run->job_memory);
-    meta_update_init(&held->public.meta);
-    held->public.run = run;
-    copy_job(held, job, &held->public.job);
-    return held;
+    batching->last = &batching->ended;
 }
 
 void
-held_job_free(struct held_job *held)
+batch_add(struct stage_run *run, struct held_job *held)
 {
-    arena_release(&held->public.arena);
-    meta_update_release(&held->public.meta);
-    free(held->outputs);
-    free(held->puts);
-    free(held);
-}
-
-void
-stage_output(struct stage_job *job, const struct job *output)
-{
-    struct held_job *held = held_of(job);
-    if (held->output_count == held->output_capacity) {
-        held->output_capacity = held->output_capacity * 2 + 4;
-        held->outputs = memory_resize(held->outputs, held->output_capacity, sizeof *held->outputs);
-    }
-    copy_job(held, output, &held->outputs[held->output_count++]);
-}
-
-void
-stage_output_next(struct stage_job *job, enum stage next, const struct document *document)
-{
-    stage_output_later(job, next, document, 0);
-}
-
-void
-stage_output_later(struct stage_job *job, enum stage next, const struct document *document,
-                   uint64_t due_ms)
-{
-    struct buf data;
-    buf_init(&data, JOB_DATA_MAXIMUM);
-    (void)buf_reserve(&data, DOCUMENT_ROOM);
-    document_encode(&data, document);
-    if (data.overflowed) { /* only the headers can be so long; the archive has them */
-        struct document shorter = *document;
-        shorter.link_header = shorter.content_type = (struct slice){NULL, 0};
-        buf_reset(&data);
-        document_encode(&data, &shorter);
-    }
-    struct job output = {
-        .key.stage = (uint8_t)next,
-        .uri = job->job.uri,
-        .via = job->job.via,
-        .priority = job->job.priority,
-        .flags = job->job.flags & JOB_SEED,
-        .depth = job->job.depth,
-        .generation = job->job.generation,
-        .due_ms = due_ms,
-        .data = buf_slice(&data),
-    };
-    stage_output(job, &output);
-    buf_release(&data);
-}
-
-void
-stage_yield(struct stage_job *job, uint64_t quads)
-{
-    struct buf data;
-    if (job->job.generation > 1 || job->job.flags & JOB_RESOURCE) {
-        return;
-    }
-    buf_init(&data, 16);
-    codec_put_varint(&data, quads);
-    const struct job output = {.key.stage = STAGE_FETCH,
-                               .uri = job->job.uri,
-                               .priority = job->job.priority,
-                               .flags = JOB_YIELD,
-                               .generation = job->job.generation,
-                               .data = buf_slice(&data)};
-    stage_output(job, &output);
-    buf_release(&data);
-}
-
-void
-stage_set_lane_rest(struct stage_job *job, uint64_t delay_ms, uint64_t group)
-{
-    held_of(job)->lane_delay_ms = delay_ms;
-    held_of(job)->group = group;
-}
-
-void
-stage_set_lane_share(struct stage_job *job, uint8_t share)
-{
-    held_of(job)->share = share;
-}
-
-void
-stage_set_host(struct stage_job *job, uint8_t words, struct slice cause)
-{
-    held_of(job)->host = words;
-    held_of(job)->cause = keep(held_of(job), cause);
-}
-
-void
-stage_set_scope(struct stage_job *job, uint64_t version)
-{
-    held_of(job)->scope = version;
-}
-
-void
-stage_put_meta(struct stage_job *job, struct slice key, struct slice fields)
-{
-    struct held_job *held = held_of(job);
-    if (held->put_count == held->put_capacity) {
-        held->put_capacity = held->put_capacity * 2 + 2;
-        held->puts = memory_resize(held->puts, held->put_capacity, sizeof *held->puts);
-    }
-    held->puts[held->put_count++] = (struct meta_put){keep(held, key), keep(held, fields)};
-}
-
-static void
-end_job(struct stage_job *job, enum verdict verdict)
-{
-    struct held_job *held = held_of(job);
-    struct stage_run *run = job->run;
-    if (held->ended) {
-        log_error("job_ended_twice", "uri=%.*s", SLICE_PRINT(job->job.uri));
-        _exit(EXIT_SYSTEM);
-    }
-    held->ended = true;
-    held->ended_ms = clock_monotonic_ms();
-    held->verdict = verdict;
-    if (verdict != VERDICT_DONE) {
-        held->output_count = 0;
-    }
-    *run->ended_last = held;
-    run->ended_last = &held->next;
     held->next = NULL;
-    run->ended_count++;
-    run->running_count--;
-    run->aside_count -= held->aside;
-    run->totals[verdict]++;
+    *run->batches.last = held;
+    run->batches.last = &held->next;
+    run->batches.ended_count++;
 }
-
-void
-stage_set_aside(struct stage_job *job, bool aside)
-{
-    struct held_job *held = held_of(job);
-    job->run->aside_count += (size_t)aside - (size_t)held->aside;
-    held->aside = aside;
-}
-
-void
-stage_count_as(struct stage_job *job, enum job_outcome outcome)
-{
-    held_of(job)->outcome = outcome;
-}
-
-void
-stage_done(struct stage_job *job)
-{
-    end_job(job, VERDICT_DONE);
-}
-
-static struct slice
-reason_text(struct stage_job *job, const char *format, va_list arguments)
-{
-    char text[REASON_TEXT];
-    vsnprintf(text, sizeof text, format, arguments);
-    return keep(held_of(job), slice_string(text));
-}
-
-void
-stage_release(struct stage_job *job, uint64_t delay_ms, bool counts_as_attempt, const char *format,
-              ...)
-{
-    struct held_job *held = held_of(job);
-    va_list arguments;
-    va_start(arguments, format);
-    held->reason = reason_text(job, format, arguments);
-    va_end(arguments);
-    held->delay_ms = delay_ms;
-    held->no_attempt = !counts_as_attempt;
-    log_debug("released", "uri=%.*s reason=%.*s", SLICE_PRINT(job->job.uri),
-              SLICE_PRINT(held->reason));
-    end_job(job, VERDICT_RELEASE);
-}
-
-void
-stage_bury(struct stage_job *job, const char *format, ...)
-{
-    struct held_job *held = held_of(job);
-    va_list arguments;
-    va_start(arguments, format);
-    held->reason = reason_text(job, format, arguments);
-    va_end(arguments);
-    log_warning("buried", "uri=%.*s reason=%.*s", SLICE_PRINT(job->job.uri),
-                SLICE_PRINT(held->reason));
-    end_job(job, VERDICT_BURY);
-}
-
-/* ---- a batch ---- */
 
 static void send_metadata(void *context);
 static void send_completions(void *context);
@@ -291,9 +68,9 @@ batch_answered(void *context, enum status status, const struct reason *why)
         return;
     }
     process_state_goes_on(WAIT_QUEUE);
-    run->batches_under_way--;
+    run->batches.under_way--;
     if (run->spec->stage == STAGE_FETCH) {
-        run->reserve_again_ms = 0; /* lanes that rested may let out their next job */
+        reserve_hurry(run); /* lanes that rested may let out their next job */
     }
     batch_free(batch);
 }
@@ -313,11 +90,8 @@ send_completions(void *context)
             .reason = held->reason,
             .delay_ms = held->delay_ms,
             .no_attempt = held->no_attempt,
-            .lane_delay_ms = held->lane_delay_ms,
-            .group = held->group,
+            .report = held->report,
             .share = held->share,
-            .host = held->host,
-            .cause = held->cause,
             .outcome = held->outcome,
             .scope = held->scope,
             .outputs = held->outputs,
@@ -412,7 +186,7 @@ static void
 flush_again(void *context)
 {
     struct batch *batch = context;
-    batch->run->held_batches--;
+    batch->run->batches.held--;
     flush_batch(batch);
 }
 
@@ -421,15 +195,16 @@ static void
 note_flush(struct stage_run *run, const struct batch *batch, uint64_t begun_ms)
 {
     const uint64_t now = clock_monotonic_ms();
-    const uint64_t rest = batch_rest_ms(batch->count, run->rest_least_ms, run->rest_most_ms);
-    if (run->flushed_ms > 0) {
-        log_debug("rested", "ms=%lu of=%lu full=%d stopping=%d", begun_ms - run->flushed_ms,
-                  run->rest_until_ms - run->flushed_ms, batch->count == run->batch_most,
-                  run->stopping);
+    const uint64_t rest =
+        batch_rest_ms(batch->count, run->batches.rest_least_ms, run->batches.rest_most_ms);
+    if (run->batches.flushed_ms > 0) {
+        log_debug("rested", "ms=%lu of=%lu full=%d stopping=%d", begun_ms - run->batches.flushed_ms,
+                  run->batches.rest_until_ms - run->batches.flushed_ms,
+                  batch->count == run->batches.most, run->stopping);
     }
     log_debug("flushed", "jobs=%zu ms=%lu rest_ms=%lu", batch->count, now - begun_ms, rest);
-    run->flushed_ms = now;
-    run->rest_until_ms = now + rest;
+    run->batches.flushed_ms = now;
+    run->batches.rest_until_ms = now + rest;
 }
 
 static void
@@ -448,7 +223,7 @@ flush_batch(struct batch *batch)
         free(jobs);
     }
     if (status == STATUS_AGAIN) {
-        run->held_batches++;
+        run->batches.held++;
         events_timer(&run->events, RETRY_MS, flush_again, batch);
         return;
     }
@@ -470,22 +245,23 @@ flush_batch(struct batch *batch)
 static void
 batch_send(struct stage_run *run)
 {
-    const size_t count = run->ended_count < run->batch_most ? run->ended_count : run->batch_most;
+    const size_t count =
+        run->batches.ended_count < run->batches.most ? run->batches.ended_count : run->batches.most;
     struct batch *batch = memory_zero(1, sizeof *batch);
     batch->run = run;
     batch->count = count;
     batch->jobs = memory_zero(count, sizeof *batch->jobs);
     for (size_t i = 0; i < count; i++) {
-        struct held_job *held = run->ended;
-        run->ended = held->next;
+        struct held_job *held = run->batches.ended;
+        run->batches.ended = held->next;
         stamp_generation(run, held);
         batch->jobs[i] = held;
     }
-    run->ended_count -= count;
-    if (run->ended == NULL) {
-        run->ended_last = &run->ended;
+    run->batches.ended_count -= count;
+    if (run->batches.ended == NULL) {
+        run->batches.last = &run->batches.ended;
     }
-    run->batches_under_way++;
+    run->batches.under_way++;
     flush_batch(batch);
 }
 
@@ -496,12 +272,12 @@ batch_send(struct stage_run *run)
 static uint64_t
 patience_ms(const struct stage_run *run)
 {
-    const size_t worked_on = run->running_count + run->waiting_count;
-    const size_t few = run->spec->stage == STAGE_FETCH ? run->ended_count : 0;
-    if (run->batches_under_way > 0) {
-        return run->batch_delay_ms;
+    const size_t worked_on = run->jobs.running + run->reserving.waiting_count;
+    const size_t few = run->spec->stage == STAGE_FETCH ? run->batches.ended_count : 0;
+    if (run->batches.under_way > 0) {
+        return run->batches.delay_ms;
     }
-    return worked_on > few ? run->batch_gather_ms : 0;
+    return worked_on > few ? run->batches.gather_ms : 0;
 }
 
 uint64_t
@@ -516,17 +292,17 @@ batch_rest_ms(size_t jobs, uint64_t least_ms, uint64_t most_ms)
 static uint64_t
 due_ms(const struct stage_run *run)
 {
-    const uint64_t due = run->ended->ended_ms + patience_ms(run);
-    return run->stopping || due > run->rest_until_ms ? due : run->rest_until_ms;
+    const uint64_t due = run->batches.ended->ended_ms + patience_ms(run);
+    return run->stopping || due > run->batches.rest_until_ms ? due : run->batches.rest_until_ms;
 }
 
 static bool
 batch_is_due(const struct stage_run *run)
 {
-    if (run->ended_count == 0 || run->batches_under_way >= BATCHES_UNDER_WAY) {
+    if (run->batches.ended_count == 0 || run->batches.under_way >= BATCHES_UNDER_WAY) {
         return false;
     }
-    return run->ended_count >= run->batch_most || clock_monotonic_ms() >= due_ms(run);
+    return run->batches.ended_count >= run->batches.most || clock_monotonic_ms() >= due_ms(run);
 }
 
 void
@@ -540,7 +316,7 @@ batch_advance(struct stage_run *run)
 int
 batch_wait_ms(const struct stage_run *run)
 {
-    if (run->ended_count == 0 || run->batches_under_way >= BATCHES_UNDER_WAY) {
+    if (run->batches.ended_count == 0 || run->batches.under_way >= BATCHES_UNDER_WAY) {
         return -1;
     }
     const uint64_t now = clock_monotonic_ms();

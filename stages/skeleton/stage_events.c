@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "base/system/file.h"
-#include "stages/skeleton/stage_private.h"
+#include "stages/skeleton/stage_events.h"
 
 struct watch {
     int descriptor;

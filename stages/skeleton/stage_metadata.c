@@ -2,7 +2,7 @@
  * away. */
 #include "base/codec.h"
 #include "base/system/clock.h"
-#include "stages/skeleton/stage_private.h"
+#include "stages/skeleton/stage_run.h"
 
 enum {
     /* Limits a job's data with what is said: Berkeley DB keeps rows of more than a quarter of a

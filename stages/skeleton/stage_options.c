@@ -1,4 +1,4 @@
-#include "stages/skeleton/stage_private.h"
+#include "stages/skeleton/stage_run.h"
 
 const struct opt stage_option_table[] = {
     {"stage.watchdog", OPT_DURATION, "300", 0, 86400, NULL,

@@ -320,7 +320,7 @@ compare(struct slice head, struct slice triples)
         return;
     }
     run.differing++;
-    /* What is left when the known differences are off. */
+    /* Prints what is left when the known differences are off. */
     (void)equal_with(triples, reductions_of(syntax));
     printf("%.*s\t%.*s\t%u\t%u\t%.*s\n", SLICE_PRINT(path), SLICE_PRINT(syntax),
            count_missing(&run.ours, &run.theirs, 0), count_missing(&run.theirs, &run.ours, 0),

@@ -58,7 +58,7 @@ must_have(const xmlNode *parent, const struct term *subject, const char *const *
                           (strcmp(what, "link") == 0 && (plain.length > 0 || href));
         feed_graph_get(&graph, subject, path, &found);
         bool good = !says || found.count > 0;
-        /* With entities of a DTD that is not read libxml2's text is not whole. */
+        /* libxml2's text is not whole when the document has entities of a DTD that is not read. */
         const bool whole = !node->doc->intSubset || !node->doc->intSubset->ExternalID;
         if (good && says && whole && strcmp(what, "title") == 0) {
             good = false;

@@ -112,7 +112,7 @@ follow(const struct feed_graph *graph, const struct term *subject, const char *p
     free(next);
 }
 
-/* What is reached by a path of prefixed names: "foaf:maker/foaf:name|dc:creator"; "*" is any
+/* Finds what is reached by a path of prefixed names: "foaf:maker/foaf:name|dc:creator"; "*" is any
  * predicate. Sets found anew. */
 static inline void
 feed_graph_get(const struct feed_graph *graph, const struct term *subject, const char *path,

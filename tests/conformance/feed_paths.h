@@ -1,5 +1,6 @@
-/* What a key of feedparser's dictionaries is in our graph. "feed." and "entry." and "source." begin
- * the key by whose dictionary it is; those three have most keys in common. docs/CONFORMANCE.md. */
+/* The table says what a key of feedparser's dictionaries is in our graph. "feed." and "entry." and
+ * "source." begin the key by whose dictionary it is; those three have most keys in common.
+ * docs/CONFORMANCE.md. */
 #ifndef TESTS_CONFORMANCE_FEED_PATHS_H
 #define TESTS_CONFORMANCE_FEED_PATHS_H
 

@@ -195,8 +195,8 @@ seconds_of_tuple(const json_t *tuple)
     return timegm(&tm);
 }
 
-/* Whether the pair of numbers, or each pair of a list, in either order, is among those of the text.
- */
+/* Returns whether the pair of numbers, or each pair of a list, in either order, is among those of
+ * the text. */
 static bool
 has_numbers(struct slice text, const json_t *numbers)
 {

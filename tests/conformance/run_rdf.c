@@ -68,7 +68,7 @@ text_of(const struct graph *graph)
     return text;
 }
 
-/* Whether the graph is isomorphic to what the file says. */
+/* Returns whether the graph is isomorphic to what the file says. */
 static bool
 equals_file(struct graph *graph, const char *file, struct reason *why)
 {

@@ -142,7 +142,7 @@ run_to_ascii(struct row *row, size_t number, const json_t *expected)
     buf_release(&memory);
 }
 
-/* Only UTF-8: other encodings of a query are not ours (docs/URLS.md). */
+/* Cases in UTF-8 alone are run: other encodings of a query are not ours (docs/URLS.md). */
 static void
 run_percent_encoding(struct row *row, size_t number, const json_t *expected)
 {

@@ -27,7 +27,7 @@ good=20
 } >"$site/index.html"
 for name in "${hooks[@]}"; do echo "$name" >"$site/$name.hook"; done
 echo '<spin/>' >"$site/turn.spin"
-head -c 2G /dev/zero | gzip -1 >"$site/zeros.bomb" &
+head -c 512M /dev/zero | gzip -1 >"$site/zeros.bomb" & # more than a process may take
 bomb=$!
 
 many() { printf "%*s" "$2" '' | sed "s| |$1|g"; } # text, times
@@ -87,10 +87,11 @@ wait $bomb
 start_web "$work/hosts"
 seeds_of "$work/hosts" >"$work/seeds"
 cat >"$dir/quadrille.conf" <<C
-transform.cpu = 1
+transform.cpu = 2
 transform.memory = 256M
 transform.input = 16M
-fetch.size = 16M
+# A page of so much takes a part only of the processor time that a document may.
+fetch.size = 4M
 fetch.connect_to = 127.0.0.1:$web_port
 fetch.allow_address = 127.0.0.0/8
 C

@@ -89,6 +89,7 @@ run_examples() { # file of examples, folder to work in
         case $line in
             *--background*) ;;
             'quadrille cluster forget'*) continue ;; # takes a node that is no more: unit/test_queue has it
+            *'restore --root ROOT'*) continue ;; # takes a machine with a disk: pipeline/shares_disks has it
             *'--dir ROOT'*) continue ;; # takes the machines of a cluster: pipeline/shares has them
             quadrille-* | 'quadrille up '* | 'quadrille cluster run '* | 'quadrille serve '* | *--follow* | *--continuous*)
                 runs=(stop_by_and_by) ;;

@@ -6,7 +6,7 @@
 export PATH=$bin:$PATH
 dir=$work/d
 quadrille init --dir "$dir" >/dev/null
-printf '%s\n' 'index.partitions = 3' 'index.silence = 1s' 'processes.fetch = 0' \
+printf '%s\n' 'index.partitions = 3' 'processes.fetch = 0' \
     'web.listen = 127.0.0.1:0' >>"$dir/quadrille.conf"
 awk 'BEGIN { for (d = 0; d < 1500; d++) for (i = 0; i < 100; i++)
     printf "<http://h.example/%d#%d> <http://p.example/%d> \"some text of document %d, line %d\" <http://h.example/%d> .\n",
@@ -129,7 +129,9 @@ joined 0 0 0
 run query --explain 'SELECT (COUNT(*) AS ?n) { ?s <http://p.example/1> ?t ; ?p ?u }'
 grep -q 'tally values of 2 patterns' "$work/out" || fail "a join is not counted by values: $(cat "$work/out")"
 run query --explain 'SELECT (COUNT(*) AS ?n) { ?s <http://p.example/1> ?t ; ?p ?u FILTER(isIRI(?s)) }'
-grep -q 'of nodes of one partition' "$work/out" || fail "a join by a subject is not parted: $(cat "$work/out")"
+grep -q 'of nodes of one partition' "$work/out" || fail "a join by a subject is not partition-wise: $(cat "$work/out")"
+# Commands now wait for a second only; no longer asked is the web, for which partitions of a busy machine may be late.
+echo 'index.silence = 1s' >>"$dir/quadrille.conf"
 whole 'at first'
 kill -STOP "$(index 2)"
 missing 'stopped'

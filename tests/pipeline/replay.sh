@@ -106,6 +106,20 @@ q replay --dir "$dir" --transform dish >"$work/out" 2>&1 || fail "replay of a tr
 dump_and_verify "$dir" "$work/off.nq"
 [[ $(grep -c '<http://own.example/' "$work/off.nq") -eq 0 ]] || fail "quads of a transform that is off"
 [[ $(wc -l <"$web_log") -eq 0 ]] || fail "a replay asked the web: $(head -n 3 "$web_log")"
+
+# An index that cannot write, since a page is damaged, would be waited for without an end.
+sed -i '/^off dish/d' "$own/registry"
+write_dish heading
+for file in "$dir"/index-0/quads-*.db; do
+    last=$(($(stat -c %s "$file") / 4096))
+    for ((page = 2; page < last; page++)); do
+        printf scribbled | dd of="$file" bs=1 seek=$((page * 4096 + 2000)) conv=notrunc status=none
+    done
+done
+code=0
+timeout 300 "$bin/quadrille" replay --dir "$dir" --transform dish >"$work/out" 2>&1 || code=$?
+[[ $code -eq 111 ]] && grep -q 'page [0-9]* is damaged.*docs/OPERATION.md' "$work/out" ||
+    fail "a replay to a damaged index: exit $code, $(cat "$work/out")"
 code=0
 q replay --dir "$dir" >/dev/null 2>&1 || code=$?
 [[ $code -eq 100 ]] || fail "replay without --transform: exit $code"

@@ -77,7 +77,7 @@ fetch.delay = $delay
 fetch.delay_factor = 0
 fetch.delay_maximum = $delay
 fetch.crawl_delay_maximum = $delay
-fetch.timeout = 3
+fetch.timeout = 10
 fetch.attempts = 6
 C
 run_machine alpha 1
@@ -150,7 +150,7 @@ python3 - "$ROOT" "$work"/*.out <<'P' || fail "fetch did not wait"
 import datetime, glob, re, sys
 wrong = [line for file in sys.argv[2:] for line in open(file)
          for found in [re.search(r"share_started .*clean=(\d) fetch_after_ms=(\d+)", line)]
-         if found and int(found[2]) < (300 if found[1] == "1" else 3300)]
+         if found and int(found[2]) < (300 if found[1] == "1" else 10300)]
 fetches = 0
 for file in glob.glob(sys.argv[1] + "/shares/*/log/supervisor.log"):
     for line in open(file):

@@ -41,20 +41,34 @@ settings=(--set "fetch.hosts_file=$work/hosts" --set fetch.allow_address=127.0.0
     --set fetch.backoff=0.1 --set fetch.backoff_maximum=1
     --set fetch.delay_maximum=0.3 --set fetch.retry=0.2 --set fetch.timeout=2 --set fetch.patience=1 --set fetch.size=1M
     --set 'scope.include=^http://h[0-9]+\.web\.example')
-"$bin/quadrille" crawl --dir "$work/data" --seeds "$work/seeds" --quiet "${settings[@]}" \
-    >"$work/crawl.out" 2>&1 &
-crawl=$!
-for _ in $(seq "$patience"); do
-    [[ -s $work/log ]] && break
-    sleep 0.02
-done
-pid=$(pgrep -f -- "quadrille-fetch --dir $work/data( |$)" | head -n 1) && killed=$(python3 -c '
-import os, sys, time
+# Started before the crawl, so that on a busy machine it is there when the first request comes.
+python3 - "$work" >"$work/killed" <<'P' &
+import glob, os, signal, sys, time
+work = sys.argv[1]
 def moment(): return time.monotonic_ns() // 1000
-begin = moment()
-os.kill(int(sys.argv[1]), 9)
-print(f"{begin}-{moment()}")' "$pid") || fail "no fetch to kill: $(cat "$work/crawl.out")"
-wait $crawl || fail "crawl: $(cat "$work/crawl.out")"
+def words(process):
+    try:
+        return open(process, "rb").read().split(b"\0")
+    except OSError: # it has ended
+        return []
+while not os.path.exists(work + "/ended"):
+    if os.path.exists(work + "/log") and os.path.getsize(work + "/log") > 0:
+        for process in glob.glob("/proc/[0-9]*/cmdline"):
+            if words(process)[:3] == [b"quadrille-fetch", b"--dir", work.encode() + b"/data"]:
+                begin = moment()
+                os.kill(int(process.split("/")[2]), signal.SIGKILL)
+                print(f"{begin}-{moment()}")
+                sys.exit(0)
+    time.sleep(0.01)
+sys.exit(1)
+P
+killer=$!
+"$bin/quadrille" crawl --dir "$work/data" --seeds "$work/seeds" --quiet "${settings[@]}" \
+    >"$work/crawl.out" 2>&1 || crawled=$?
+touch "$work/ended"
+wait $killer || fail "no fetch to kill: $(cat "$work/crawl.out")"
+killed=$(cat "$work/killed")
+((${crawled:-0} == 0)) || fail "crawl: $(cat "$work/crawl.out")"
 kill $web_pid && wait $web_pid
 web_pid=
 

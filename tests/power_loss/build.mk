@@ -1,5 +1,5 @@
 # What a power failure may leave: tests/power_loss/power_loss.c and the recorder that it preloads.
-power_loss_OBJECTS := $(addprefix tests/power_loss/,power_loss.o disk.o disk_sites.o scenario_stores.o \
+power_loss_OBJECTS := $(addprefix tests/power_loss/,power_loss.o disk.o disk_sites.o disk_trace.o scenario_stores.o \
 	scenario_index.o scenario_settings.o scenario_crawl.o commands.o)
 power_loss := $(BUILD)/tests/power_loss
 recorder := $(BUILD)/tests/recorder.so

@@ -1,4 +1,4 @@
-/* What a disk may hold after the power failed, made from a trace (trace.h).
+/* Makes what a disk may hold after the power failed, from a trace (trace.h).
  *
  * The model is what POSIX promises and no more. Of a file, what was synced is there. Since then
  * each unit of its bytes (a sector of 512 bytes; of the pages of a database 4 KiB unless they are
@@ -61,7 +61,7 @@ bool disk_build(const struct disk_trace *trace, const struct disk_cut *cut, cons
 /* Looks for them, which the others below need. */
 void disk_find_sites(struct disk_trace *trace);
 size_t disk_sites(const struct disk_trace *trace);
-/* What is synced, and by which calls, as "queue/storage/run_write.c:264 sync_all". */
+/* Returns what is synced, and by which calls, as "queue/storage/run_write.c:264 sync_all". */
 const char *disk_site_name(const struct disk_trace *trace, size_t site);
 size_t disk_site_syncs(const struct disk_trace *trace, size_t site);
 /* The n-th sync of that site: the operations before it; SIZE_MAX: there is none. */

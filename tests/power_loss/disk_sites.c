@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "tests/power_loss/disk_private.h"
+#include "tests/power_loss/disk_trace.h"
 
 enum { LINE = 4096, COMMAND_MAXIMUM = 1 << 20 };
 
@@ -104,7 +104,7 @@ look_up(struct calls *calls, const char *module)
     buf_release(&command);
 }
 
-/* What only passes the call on. */
+/* Returns whether the function only passes the call on. */
 static bool
 is_between(const struct call *call)
 {

@@ -99,7 +99,7 @@ die_from_here(void)
     }
 }
 
-/* Whether it lived to its end. */
+/* Returns whether it lived to its end. */
 static bool
 lives(void (*go_on)(const char *folder, unsigned *done), const char *folder, unsigned *done)
 {
@@ -291,7 +291,7 @@ try_cuts(const struct scenario *scenario, const struct disk_trace *trace)
     return failed;
 }
 
-/* Whether some cut is not survived that is survived when these syncs work. */
+/* Returns whether some cut is not survived that is survived when these syncs work. */
 static bool
 is_noticed(const struct scenario *scenario, const struct disk_trace *trace, size_t site)
 {
@@ -323,8 +323,8 @@ is_noticed(const struct scenario *scenario, const struct disk_trace *trace, size
 
 /* ---- the table of places that sync ---- */
 
-/* What syncs.tsv says of it: "needed", or why it need not be missed; NULL: it is not there. The
- * table's names are those of the sites without their lines. */
+/* Returns what syncs.tsv says of it: "needed", or why it need not be missed; NULL: it is not there.
+ * The table's names are those of the sites without their lines. */
 static const char *
 told_of(const char *scenario, const char *site)
 {

@@ -1,5 +1,5 @@
-/* What people set: the configuration, the keys, the scope; and backups. By the commands themselves,
- * which inherit the recorder. */
+/* These scenarios set what people set, the configuration, the keys, the scope, and make backups, by
+ * the commands themselves, which inherit the recorder. */
 #include "tests/power_loss/scenarios.h"
 
 #include <stdio.h>

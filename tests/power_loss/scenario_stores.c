@@ -187,7 +187,7 @@ queue_is(struct frontier *store, const struct model *model)
     return true;
 }
 
-/* As after the last batch that was acknowledged, or the one under way. */
+/* The store must be as after the last batch that was acknowledged, or after the one under way. */
 static bool
 queue_check(const char *folder, const struct disk_trace *trace, size_t marks)
 {
@@ -230,7 +230,7 @@ metadata_open(const char *folder)
     return store;
 }
 
-/* Of the n-th batch the i-th key and value; keys ascend. */
+/* Makes the i-th key and value of the n-th batch; keys ascend. */
 static uint32_t
 metadata_pair(uint32_t n, uint32_t i, char key[32], char value[900], size_t *length)
 {

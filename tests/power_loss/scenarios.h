@@ -1,4 +1,5 @@
-/* What is done while a trace is written, and what must hold after the power failed. */
+/* A scenario says what is done while a trace is written, and what must hold after the power failed.
+ */
 #ifndef TESTS_POWER_LOSS_SCENARIOS_H
 #define TESTS_POWER_LOSS_SCENARIOS_H
 
@@ -8,10 +9,10 @@
 
 struct scenario {
     const char *name;
-    /* In a process of its own under the recorder, in an empty folder. */
+    /* Runs in a process of its own under the recorder, in an empty folder. */
     void (*act)(const char *folder);
-    /* In a process of its own, in what is left of the folder; so many marks were made before. False
-     * or an exit: something is lost or broken, which was told on standard error. */
+    /* Runs in a process of its own, in what is left of the folder; so many marks were made before.
+     * False or an exit: something is lost or broken, which was told on standard error. */
     bool (*check)(const char *folder, const struct disk_trace *trace, size_t marks);
     unsigned cuts; /* usually */
     unsigned
@@ -26,7 +27,7 @@ extern const struct scenario scenario_queue, scenario_metadata, scenario_archive
 /* The exit code of a check to which a store said that it is damaged. */
 #define EXIT_DAMAGED 3
 
-/* What was done up to here was acknowledged. */
+/* Says that what was done up to here was acknowledged. */
 void acknowledge(const char *text);
 
 /* Processes that open a store, call die_from_here before, and are killed before they sync a folder:

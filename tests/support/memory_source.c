@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 #include "index/query/memory/row_table.h"
-#include "index/statistics/node_predicates.h"
+#include "index/statistics/node_lists.h"
 #include "index/statistics/triple_counts.h"
 
 struct memory_source {
@@ -18,7 +18,7 @@ struct memory_source {
     struct quad_oids *orders[ORDER_COUNT];
     size_t count, room;
     bool sorted;
-    struct node_predicates *predicates;
+    struct node_lists *predicates;
 };
 
 struct quad_scan {
@@ -281,7 +281,7 @@ scan_next(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n
     return STATUS_OK;
 }
 
-/* Whether a stands before b. */
+/* Returns whether a stands before b. */
 static bool
 is_before(const struct quad_oids *a, const struct quad_oids *b, enum quad_order order)
 {
@@ -420,18 +420,18 @@ count_triples(void *context, const struct count_request *request, struct triple_
 }
 
 static size_t
-recall_predicates(void *context, struct predicate_recall *recall)
+recall_lists(void *context, struct list_recall *recall)
 {
     const struct memory_source *source = context;
-    return node_predicates_recall(source->predicates, source->count, recall);
+    return node_lists_recall(source->predicates, source->count, recall);
 }
 
 static void
-keep_predicates(void *context, enum triple_place place, oid node, const struct triple_count *counts,
-                size_t count)
+keep_list(void *context, const struct node_listing *listing, oid node,
+          const struct triple_count *counts, size_t count)
 {
     const struct memory_source *source = context;
-    node_predicates_keep(source->predicates, source->count, place, node, counts, count);
+    node_lists_keep(source->predicates, source->count, listing, node, counts, count);
 }
 
 /* ---- entry ---- */
@@ -441,7 +441,7 @@ memory_source_new(size_t maximum)
 {
     struct memory_source *source = memory_zero(1, sizeof *source);
     arena_init(&source->arena, maximum);
-    source->predicates = node_predicates_new(1 << 20);
+    source->predicates = node_lists_new(1 << 20);
     source->table = (struct quad_source){.context = source,
                                          .lookup = lookup,
                                          .resolve = resolve,
@@ -450,8 +450,8 @@ memory_source_new(size_t maximum)
                                          .scan_close = scan_close,
                                          .scan_skip = scan_skip,
                                          .count_triples = count_triples,
-                                         .recall_predicates = recall_predicates,
-                                         .keep_predicates = keep_predicates,
+                                         .recall_lists = recall_lists,
+                                         .keep_list = keep_list,
                                          .estimate = estimate,
                                          .search = search_open,
                                          .search_next = search_next,
@@ -464,7 +464,7 @@ memory_source_free(struct memory_source *source)
 {
     if (source) {
         arena_release(&source->arena);
-        node_predicates_free(source->predicates);
+        node_lists_free(source->predicates);
         free(source->terms);
         free(source->hashes);
         free(source->places);

@@ -8,7 +8,7 @@
 #include <zlib.h>
 
 #include "base/memory.h"
-#include "warc/warc_private.h"
+#include "warc/record.h"
 
 enum { CHUNK = 256 << 10, PIECE = 64 << 10, GZIP_WINDOW = 15 + 16 };
 
@@ -29,7 +29,7 @@ position(const struct scanner *scanner)
     return scanner->offset + scanner->at;
 }
 
-/* At least one unread byte in the chunk; END at the end of the file. */
+/* Makes sure that the chunk has an unread byte; END at the end of the file. */
 static enum status
 fill(struct scanner *scanner, struct reason *why)
 {

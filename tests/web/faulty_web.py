@@ -20,7 +20,7 @@ most; fail=N every Nth query is answered 500; late=N queries with a LIMIT above 
 Retry-After: N; lie=N COUNT is answered with N; move=PATH it is there; unordered=yes ORDER BY is answered 400; nocount=yes COUNT is; truncate=N every Nth
 answer ends in its middle.
 
-The log has a line for each answer, parted by tabs: time, host, method, URI, status, bytes sent,
+The log has a line for each answer, separated by tabs: time, host, method, URI, status, bytes sent,
 Range, If-Range, If-None-Match, If-Modified-Since, query."""
 import email.utils
 import http.client

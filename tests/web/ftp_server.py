@@ -20,7 +20,7 @@ and me:secret. ROOT/.faults is read at every command; its lines, where PATH * is
                             ever), binary
   foreign *                 EPSV is not known, PASV names 127.0.0.2
 
-The log has a line for each command, parted by tabs: time at which it came, number of the connection, user, verb,
+The log has a line for each command, separated by tabs: time at which it came, number of the connection, user, verb,
 argument, reply, bytes sent, offset; and for the end of each connection one with the verb "end"."""
 import os
 import socket

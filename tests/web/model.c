@@ -578,7 +578,7 @@ answer_page(struct response *r, struct slice path)
     }
 }
 
-/* What has no end: each page leads to another. */
+/* Answers a part of a site that has no end: each page leads to another. */
 static void
 answer_trap(struct response *r, struct slice path)
 {

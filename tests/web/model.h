@@ -92,7 +92,7 @@ struct web_page {
 };
 uint32_t web_page_count(const struct web_host *host); /* with the one robots.txt forbids */
 struct web_page web_page(const struct web *web, const struct web_host *host, uint32_t number);
-/* Of a page whose kind is "good"; period 0: it stays as it is. */
+/* Says how a page whose kind is "good" changes; period 0: it stays as it is. */
 struct web_change web_change(const struct web *web, const struct web_host *host, uint32_t number);
 
 #endif

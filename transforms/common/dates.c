@@ -16,7 +16,7 @@ struct cursor {
     const char *at, *end;
 };
 
-/* At most `most` digits; -1: none. */
+/* Reads at most `most` digits; -1: there are none. */
 static int
 number(struct cursor *cursor, int most)
 {

@@ -7,7 +7,7 @@
 struct encoding_entry {
     const char *name;   /* lower case */
     const char *iconv;  /* name for iconv_open; NULL: converted by our own code */
-    const char *labels; /* lower case, parted by blanks */
+    const char *labels; /* lower case, separated by blanks */
 };
 
 extern const struct encoding_entry encoding_entries[];

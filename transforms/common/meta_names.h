@@ -10,7 +10,7 @@
 enum meta_value {
     META_TEXT,      /* a plain string */
     META_PROSE,     /* a string in the page's language */
-    META_KEYWORDS,  /* several, parted by commas */
+    META_KEYWORDS,  /* several, separated by commas */
     META_REFERENCE, /* a URL, relative to the page */
     META_PERHAPS,   /* an IRI when it is an absolute http URL, else a string */
     META_PLACE      /* latitude and longitude */

@@ -5,7 +5,7 @@
 #include "transforms/common/emit.h"
 
 struct link_relations {
-    struct slice rel, rev; /* words parted by white space */
+    struct slice rel, rev; /* words separated by white space */
     struct slice type, language;
     struct slice title, title_language; /* as text: white space collapsed */
     /* NULL, or: whether somebody else makes a statement of this word */

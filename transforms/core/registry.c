@@ -304,7 +304,7 @@ registry_read(struct registry *registry, const char *path, struct reason *why)
 enum status
 registry_read_default(struct registry *registry, struct reason *why)
 {
-    /* From build/bin, build/tests and build/asan/bin; and from PREFIX/bin. */
+    /* The folder is found from build/bin, build/tests and build/asan/bin, and from PREFIX/bin. */
     static const char *const places[] = {"../share/quadrille", "../../transforms/data",
                                          "../../../transforms/data"};
     char executable[PATH_MAX];

@@ -37,7 +37,7 @@ struct registry_subject {
     struct slice type; /* "text/html" */
     struct slice root; /* local name; empty when not XML */
     struct slice namespace;
-    struct slice profile; /* IRIs parted by white space, of a page's head */
+    struct slice profile; /* IRIs separated by white space, of a page's head */
     struct slice header;  /* "link" when the answer had such a header */
 };
 
@@ -64,7 +64,7 @@ bool registry_wants_profile(const struct registry *registry);
 /* A document of this type might be given to the transform, whatever else a match asks for. */
 bool registry_may_match(const struct registry *registry, const struct transform *transform,
                         struct slice type);
-/* Appends what the transform's matches say, "text/html, * root=rss", parted by ", ". */
+/* Appends what the transform's matches say, "text/html, * root=rss", separated by ", ". */
 void registry_matches_text(const struct registry *registry, const struct transform *transform,
                            struct buf *text);
 /* "builtin", "rdf", "xslt", "program". */

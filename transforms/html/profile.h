@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/slice.h"
 
-/* IRIs parted by white space; empty: none. bytes: the page's beginning, in an ASCII-compatible
+/* IRIs separated by white space; empty: none. bytes: the page's beginning, in an ASCII-compatible
  * encoding. The result points into bytes or the arena. */
 struct slice html_profile(struct slice bytes, struct arena *arena);
 

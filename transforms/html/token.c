@@ -356,7 +356,7 @@ html_token_skip_newline(struct html_tokenizer *tokenizer)
     tokenizer->at = at;
 }
 
-/* Whether `at` has "name" (any case) and then a blank, '/' or '>'. */
+/* Returns whether `at` has "name" (any case) and then a blank, '/' or '>'. */
 static bool
 names(const char *at, const char *end, struct slice name)
 {

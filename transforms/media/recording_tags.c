@@ -292,7 +292,7 @@ encoded_string(struct slice bytes, uint8_t encoding, struct slice *rest)
     return media_part(bytes, 0, at);
 }
 
-/* To UTF-8 where the encoding says so; into id3->memory. */
+/* Turns the text into UTF-8 where the encoding says so, in id3->memory. */
 static struct slice
 decoded(struct id3 *id3, struct slice text, uint8_t encoding)
 {
@@ -310,7 +310,7 @@ decoded(struct id3 *id3, struct slice text, uint8_t encoding)
     return text;
 }
 
-/* Several values are parted by end signs. */
+/* Several values are separated by end signs. */
 static void
 read_text_frame(struct id3 *id3, const struct tag_term *term, struct slice body)
 {

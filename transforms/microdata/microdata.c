@@ -333,8 +333,8 @@ say_property(struct microdata *m, uint32_t node, bool is_item)
     buf_release(&iri);
 }
 
-/* From a node to before another: elements inside of nested items are not theirs. Without itemref
- * no node is met twice. */
+/* Goes from a node to before another: elements inside of nested items are not theirs. Without
+ * itemref no node is met twice. */
 static void
 crawl(struct microdata *m, uint32_t from, uint32_t end)
 {

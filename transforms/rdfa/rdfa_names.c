@@ -216,7 +216,8 @@ rdfa_link(struct rdfa *rdfa, const struct rdfa_context *context, struct slice va
 
 /* ---- names ---- */
 
-/* By RDFa Core any "a:b" whose prefix is unknown is an absolute IRI; few of them are meant so. */
+/* RDFa Core takes any "a:b" whose prefix is unknown for an absolute IRI; few of them are meant so.
+ */
 static bool
 looks_absolute(struct slice token, size_t colon)
 {

@@ -190,7 +190,7 @@ builtin_csv(struct transformation *transformation, struct reason *why)
     if (delimiter == 0) {
         transformation_problem(
             transformation, 0,
-            "no table: its lines are not parted into the same number of cells by "
+            "no table: its lines are not divided into the same number of cells by "
             "comma, semicolon, tab or |");
         return STATUS_OK;
     }

@@ -109,7 +109,7 @@ say_types(struct cards *cards, const struct term *subject, const struct content_
 
 enum card_kind {
     CARD_TEXT_VALUE,
-    CARD_LIST, /* texts parted by commas */
+    CARD_LIST, /* texts separated by commas */
     CARD_DATE,
     CARD_IRI, /* or text */
     CARD_NAME,
@@ -165,7 +165,7 @@ static const struct card_term {
     {"GENDER", CARD_SEX, VCARD "hasGender"},
 };
 
-/* Components parted by semicolons, each perhaps a list. */
+/* Components separated by semicolons, each perhaps a list. */
 static void
 say_components(struct cards *cards, const struct term *subject, const char *const *predicates,
                size_t count, const struct content_line *line)

@@ -16,7 +16,7 @@ enum xml_mistake {
     XML_REFERENCE,   /* a reference to a character that XML forbids, or &#X */
     XML_LESS_THAN,   /* < that begins no tag, or in an attribute */
     XML_CONTROL,     /* a character that XML forbids */
-    XML_ATTRIBUTE,   /* an attribute without value or quotes, twice, or not parted by blanks */
+    XML_ATTRIBUTE,   /* an attribute without value or quotes, twice, or not separated by blanks */
     XML_NESTING,     /* an end tag that is missing, or ends nothing */
     XML_COMMENT,     /* -- in a comment */
     XML_CUT_OFF,     /* the document ends too soon */

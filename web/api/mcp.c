@@ -341,7 +341,8 @@ answer_tools(struct exchange *exchange)
     succeed(exchange, json_pack("{s:o}", "tools", array), true);
 }
 
-/* By the tool's schema: members that it has, of their types, and those that are required. */
+/* Checks arguments by the tool's schema: members that it has, of their types, and those that are
+ * required. */
 static bool
 arguments_fit(const struct tool *tool, const json_t *arguments, struct reason *why)
 {

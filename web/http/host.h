@@ -14,7 +14,8 @@ struct slice web_host_of(struct slice authority);
 /* localhost, names below it, and addresses of loopback. */
 bool web_host_is_loopback(struct slice host);
 bool web_host_is_address(struct slice host);
-/* Returns whether host is one of the names, which are parted by blanks or commas; * stands for all.
+/* Returns whether host is one of the names, which are separated by blanks or commas; * stands for
+ * all.
  */
 bool web_host_is_listed(struct slice host, const char *names);
 

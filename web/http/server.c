@@ -131,7 +131,7 @@ check_parameters(const struct web_route *route, const struct web_request *reques
     return true;
 }
 
-/* By the route's handler. */
+/* Answers by the route's handler. */
 static void
 handle(struct web_server *server, const struct web_route *route, struct web_request *request,
        struct web_reply *reply)

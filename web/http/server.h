@@ -95,7 +95,7 @@ struct web_route {
     web_handle *handle;
     const char *tag, *summary;                  /* tag: under which heading it is described */
     const struct web_parameter_row *parameters; /* ended by name NULL; NULL: none */
-    const char *types;                          /* of its answers, parted by blanks */
+    const char *types;                          /* of its answers, separated by blanks */
     const char *body_types;                     /* of POST and PUT; NULL: a form */
 };
 

@@ -59,12 +59,7 @@ static const struct known_field host_fields[] = {{META_ROBOTS_FETCHED, "robots.t
                                                  {META_CRAWL_DELAY_MS, "Crawl-delay, ms"},
                                                  {META_SITEMAPS, "Sitemaps"},
                                                  {META_HOST_IP, "Address"},
-                                                 {META_HOST_ERRORS, "Failures in a row"},
-                                                 {META_HOST_ERROR, "The last one"},
-                                                 {META_HOST_LAST_FETCH, "Last asked"},
-                                                 {META_HOST_RESPONSE_MS, "Answers within, ms"},
                                                  {META_HOST_DOCUMENTS, "Documents"},
-                                                 {META_HOST_REST_UNTIL, "Rests until"},
                                                  {META_PLAN, "Datasets"},
                                                  {META_ROBOTS_BODY, "robots.txt"}};
 

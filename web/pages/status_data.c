@@ -36,7 +36,7 @@ json_stages(struct buf *out, struct status_now *figures)
     }
 }
 
-/* By stage, as `quadrille status --json` has them. */
+/* Writes the numbers by stage, as `quadrille status --json` does. */
 static void
 json_outcomes(struct buf *out, const struct status_now *figures)
 {

@@ -1,8 +1,10 @@
+#include "index/client/federation/federation.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/client/federation/federation_private.h"
+#include "index/client/federation/federation_state.h"
 
 /* ---- terms ---- */
 
@@ -38,6 +40,10 @@ struct known_estimate {
     size_t length;
     uint64_t numbers[ESTIMATE_NUMBERS];
 };
+struct known_estimates {
+    struct known_estimate list[ESTIMATES_KEPT];
+    size_t count;
+};
 
 /* One partition's. */
 struct estimate {
@@ -59,7 +65,7 @@ estimated(void *context, enum status status, struct slice payload, const struct 
     estimate->answered = true;
     estimate->status = status;
     estimate->why = *why;
-    for (int i = 0; status == STATUS_OK && i < ESTIMATE_NUMBERS && in.at < in.end; i++) {
+    for (int i = 0; status == STATUS_OK && i < ESTIMATE_NUMBERS; i++) {
         estimate->numbers[i] = codec_get_u64(&in);
     }
 }
@@ -117,8 +123,9 @@ ask_estimates(struct federation *federation, enum index_verb verb, const struct 
     if (request->overflowed) {
         return status_fail(why, STATUS_LIMIT, "a request to the index is too long");
     }
-    for (size_t i = 0; i < federation->estimate_count; i++) {
-        const struct known_estimate *known = &federation->estimates[i];
+    struct known_estimates *estimates = federation->estimates;
+    for (size_t i = 0; i < estimates->count; i++) {
+        const struct known_estimate *known = &estimates->list[i];
         if (known->verb == verb && known->length == length &&
             memcmp(known->request, request->data, length) == 0) {
             memcpy(numbers, known->numbers, sizeof(known->numbers));
@@ -126,11 +133,8 @@ ask_estimates(struct federation *federation, enum index_verb verb, const struct 
         }
     }
     TRY(add_estimates(federation, verb, buf_slice(request), owner, numbers, why));
-    if (federation->estimates == NULL) {
-        federation->estimates = memory_zero(ESTIMATES_KEPT, sizeof(*federation->estimates));
-    }
-    if (federation->estimate_count < ESTIMATES_KEPT) {
-        struct known_estimate *known = &federation->estimates[federation->estimate_count++];
+    if (estimates->count < ESTIMATES_KEPT) {
+        struct known_estimate *known = &estimates->list[estimates->count++];
         *known = (struct known_estimate){verb, memory_string_n(request->data, length), length, {0}};
         memcpy(known->numbers, numbers, sizeof(known->numbers));
     }
@@ -201,10 +205,10 @@ federation_new(struct index_client *client, size_t memory)
 {
     struct federation *federation = memory_zero(1, sizeof(*federation));
     federation->client = client;
-    federation->memory = memory;
     federation->session = ++client->last_session;
-    federation->members = memory_zero(client->count, sizeof(*federation->members));
-    term_set_init(&federation->terms);
+    federation->begun = memory_zero(client->count, sizeof(*federation->begun));
+    federation->estimates = memory_zero(1, sizeof(*federation->estimates));
+    federation_terms_init(&federation->terms, client->count, memory);
     federation->source = (struct quad_source){.context = federation,
                                               .lookup = federation_lookup,
                                               .resolve = federation_resolve,
@@ -243,19 +247,18 @@ federation_free(struct federation *federation)
     uint8_t request[8];
     codec_write_u64(request, federation->session);
     for (size_t i = 0; i < client->count; i++) {
-        if (federation->members[i].begun) {
+        if (federation->begun[i]) {
             rpc_client_post(client->partitions[i].rpc, INDEX_VERB_END,
                             slice_of((char *)request, sizeof(request)), client->silence_ms, ended,
                             NULL);
         }
-        free(federation->members[i].ids);
     }
-    for (size_t i = 0; i < federation->estimate_count; i++) {
-        free(federation->estimates[i].request);
+    for (size_t i = 0; i < federation->estimates->count; i++) {
+        free(federation->estimates->list[i].request);
     }
     free(federation->estimates);
-    free(federation->members);
-    term_set_release(&federation->terms);
+    free(federation->begun);
+    federation_terms_release(&federation->terms, client->count);
     free(federation);
 }
 

@@ -14,7 +14,7 @@
 
 struct federation;
 struct index_client;
-struct parting;
+struct node_keys;
 struct repeated_cache;
 struct value_cache;
 
@@ -26,6 +26,6 @@ const struct quad_source *federation_source(struct federation *federation);
 /* Caches that a client keeps from one federation to the next; NULL is allowed. */
 void repeated_cache_free(struct repeated_cache *cache);
 void value_cache_free(struct value_cache *cache);
-void parting_free(struct parting *parting);
+void node_keys_free(struct node_keys *keys);
 
 #endif

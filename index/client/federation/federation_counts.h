@@ -5,7 +5,7 @@
 #ifndef INDEX_CLIENT_FEDERATION_FEDERATION_COUNTS_H
 #define INDEX_CLIENT_FEDERATION_FEDERATION_COUNTS_H
 
-#include "index/client/federation/federation_private.h"
+#include "index/client/federation/federation_state.h"
 #include "index/sort/checked_sort.h"
 
 struct totals {
@@ -45,7 +45,7 @@ enum status totals_sum(struct totals *totals, const struct sort_check *check, st
 /* ---- streams of the answers ---- */
 
 void counting_put_pattern(const struct counting *counting, struct buf *out);
-/* Also makes them ready for the next request. */
+/* Closes the streams and makes them ready for the next request. */
 void counting_close(struct counting *counting);
 /* Asks all partitions that are there. form: of TRIPLES. The rows wanted are those of the
  * candidates, which are sorted by partition and number. */

@@ -255,9 +255,6 @@ read_triple(struct row_stream *stream, struct candidate *candidate, struct reaso
 static enum status
 read_candidates(struct counting *counting, struct reason *why)
 {
-    if (counting->candidate_count == 0) {
-        return STATUS_OK;
-    }
     TRY(checked_sort(counting->candidates, counting->candidate_count, sizeof(*counting->candidates),
                      compare_rows, &counting->check, why));
     TRY(counting_start(counting, TRIPLES_ROWS, why));

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/client/federation/federation_private.h"
+#include "index/client/federation/federation_state.h"
 
 enum { PLACES = 4, ROUND_BYTES = 2 << 20 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/client/federation/federation_private.h"
+#include "index/client/federation/federation_state.h"
 #include "rdf/nquads/nquads.h"
 
 enum { LITERALS_MAXIMUM = 1 << 28 };

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/system/clock.h"
-#include "index/client/federation/federation_private.h"
+#include "index/client/federation/federation_state.h"
 #include "index/protocol/share_request.h"
 
 struct share_scan {
@@ -27,7 +27,7 @@ start(struct row_stream *rows, const struct share_request *request, struct reaso
     struct buf bytes, keys;
     buf_init(&bytes, FEDERATION_REQUEST_MAXIMUM);
     buf_init(&keys, FEDERATION_REQUEST_MAXIMUM);
-    if (request->parted) {
+    if (request->partition_wise) {
         federation_put_shared(rows->federation, request->places, rows->partition, &keys);
     }
     codec_put_u8(&bytes, INDEX_STREAM_SHARE);

@@ -1,9 +1,10 @@
-/* Reads the rows that partitions answer with, a piece at a time, with terms that are named once. */
+#include "index/client/federation/federation_stream.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/client/federation/federation_private.h"
+#include "index/client/federation/federation_state.h"
 
 enum { TEXT_MAXIMUM = 1 << 30 };
 
@@ -40,7 +41,7 @@ row_stream_malformed(struct reason *why)
 uint8_t
 row_stream_flags(const struct row_stream *rows)
 {
-    return rows->federation->members[rows->partition].begun ? 0 : INDEX_ROWS_BEGIN;
+    return rows->federation->begun[rows->partition] ? 0 : INDEX_ROWS_BEGIN;
 }
 
 enum status
@@ -49,7 +50,7 @@ row_stream_start(struct row_stream *rows, const struct buf *request, struct reas
     if (request->overflowed) {
         return status_fail(why, STATUS_LIMIT, "a request to the index is too long");
     }
-    rows->federation->members[rows->partition].begun = true;
+    rows->federation->begun[rows->partition] = true;
     rows->open = true;
     rows->name_count = 0;
     stream_start(&rows->stream, rows->federation->client, rows->partition, buf_slice(request));

@@ -1,8 +1,28 @@
-/* The terms of a federation, and what each partition calls them. */
+#include "index/client/federation/federation_terms.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "index/client/federation/federation_private.h"
+#include "index/client/federation/federation_state.h"
+
+void
+federation_terms_init(struct federation_terms *terms, size_t partitions, size_t most)
+{
+    *terms = (struct federation_terms){.most = most};
+    term_set_init(&terms->set);
+    terms->partitions = memory_zero(partitions, sizeof(*terms->partitions));
+}
+
+void
+federation_terms_release(struct federation_terms *terms, size_t partitions)
+{
+    for (size_t i = 0; i < partitions; i++) {
+        free(terms->partitions[i].ids);
+    }
+    free(terms->partitions);
+    term_set_release(&terms->set);
+}
 
 enum status
 federation_id(struct federation *federation, const struct term *term, oid *id, struct reason *why)
@@ -11,17 +31,18 @@ federation_id(struct federation *federation, const struct term *term, oid *id, s
     if (*id != OID_NONE) {
         return STATUS_OK;
     }
-    if (term_set_bytes(&federation->terms) + federation->ids_memory > federation->memory) {
+    struct federation_terms *terms = &federation->terms;
+    if (term_set_bytes(&terms->set) + terms->ids_memory > terms->most) {
         return status_fail(why, STATUS_LIMIT, "the query touches too many terms");
     }
-    *id = (oid)term_set_add(&federation->terms, term) + 1;
+    *id = (oid)term_set_add(&terms->set, term) + 1;
     return STATUS_OK;
 }
 
 bool
 federation_is_numbered(const struct federation *federation, oid id)
 {
-    return id != OID_NONE && id <= federation->terms.count;
+    return id != OID_NONE && id <= federation->terms.set.count;
 }
 
 struct term
@@ -29,7 +50,7 @@ federation_term(const struct federation *federation, oid id, char text[OID_INLIN
 {
     struct term term = {.kind = TERM_NONE};
     if (federation_is_numbered(federation, id)) {
-        return federation->terms.terms[id - 1].term;
+        return federation->terms.set.terms[id - 1].term;
     }
     if (id != OID_NONE) {
         (void)oid_inline_term(id, text, &term);
@@ -40,7 +61,7 @@ federation_term(const struct federation *federation, oid id, char text[OID_INLIN
 oid
 federation_member_id(const struct federation *federation, size_t partition, oid id)
 {
-    const struct member *member = &federation->members[partition];
+    const struct partition_ids *member = &federation->terms.partitions[partition];
     if (!federation_is_numbered(federation, id)) {
         return id;
     }
@@ -51,18 +72,19 @@ enum status
 federation_learn(struct federation *federation, size_t partition, oid id, oid its_id,
                  struct reason *why)
 {
-    struct member *member = &federation->members[partition];
+    struct federation_terms *terms = &federation->terms;
+    struct partition_ids *member = &terms->partitions[partition];
     if (!federation_is_numbered(federation, id)) {
         return STATUS_OK;
     }
     if (id >= member->capacity) {
-        const size_t capacity = 2 * federation->terms.count + 2;
+        const size_t capacity = 2 * terms->set.count + 2;
         member->ids = memory_resize(member->ids, capacity, sizeof(*member->ids));
         memset(member->ids + member->capacity, 0,
                (capacity - member->capacity) * sizeof(*member->ids));
-        federation->ids_memory += (capacity - member->capacity) * sizeof(*member->ids);
+        terms->ids_memory += (capacity - member->capacity) * sizeof(*member->ids);
         member->capacity = capacity;
-        if (federation->ids_memory > federation->memory) {
+        if (terms->ids_memory > terms->most) {
             return status_fail(why, STATUS_LIMIT, "the query touches too many terms");
         }
     }

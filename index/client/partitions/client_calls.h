@@ -13,7 +13,7 @@
 
 struct links_request;
 struct repeated_cache;
-struct parting;
+struct node_keys;
 struct value_cache;
 struct metastore_client_options;
 
@@ -35,7 +35,7 @@ struct index_client {
     uint64_t last_session;           /* counts on from a random number */
     struct repeated_cache *repeated; /* triples that several partitions have; NULL: none yet */
     struct value_cache *values;      /* values of patterns by their digests; NULL: none yet */
-    struct parting *partings[KEY_PLACES];       /* nodes that several have; NULL: none yet */
+    struct node_keys *keys[KEY_PLACES];         /* nodes that several have; NULL: none yet */
     struct metastore_client_options *metastore; /* NULL: none */
     /* These belong to the present call. */
     enum index_partial partial;

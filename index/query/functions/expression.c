@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-enum { SCRATCH_MAXIMUM = 256 << 20, SCRATCH_KEEP = 16 << 10 };
+enum { SCRATCH_MAXIMUM = 256 << 20, SCRATCH_KEEP = 16 << 10, MILLISECOND_SCALE = 3 };
 
 void
 evaluation_init(struct evaluation *evaluation, const struct query *query,
@@ -82,12 +82,58 @@ identifier_value(struct evaluation *evaluation, oid id, struct value *out)
     return true;
 }
 
+/* The moment of a date or dateTime. */
+static struct moment
+moment_of(const struct oid_value *value)
+{
+    return (struct moment){.year = value->year,
+                           .month = value->month,
+                           .day = value->day,
+                           .hour = value->hour,
+                           .minute = value->minute,
+                           .second = {value->milliseconds, MILLISECOND_SCALE},
+                           .has_zone = value->utc};
+}
+
+bool
+identifier_number(struct evaluation *evaluation, oid id, struct value *out)
+{
+    const struct quad_source *source = evaluation->dictionary->source;
+    struct oid_value said;
+    if (id == OID_NONE || id >= OID_LOCAL || !source->value || !source->value(id, &said)) {
+        return identifier_value(evaluation, id, out);
+    }
+    if (said.kind == OID_VALUE_INTEGER) {
+        *out = value_integer(said.integer);
+        return true;
+    }
+    *out = (struct value){.kind = said.kind == OID_VALUE_DATE ? VALUE_DATE : VALUE_DATE_TIME,
+                          .moment = moment_of(&said)};
+    return true;
+}
+
+/* The identifier of an integer that was computed, if the source says it without a look at terms. */
+static oid
+integer_id(const struct evaluation *evaluation, const struct value *value)
+{
+    const struct quad_source *source = evaluation->dictionary->source;
+    if (value->has_term || value->kind != VALUE_INTEGER || !source->integer ||
+        value->decimal.scale != 0 || value->decimal.digits > INT64_MAX ||
+        value->decimal.digits < INT64_MIN) {
+        return OID_NONE;
+    }
+    return source->integer((int64_t)value->decimal.digits);
+}
+
 oid
 value_id(struct evaluation *evaluation, const struct value *value)
 {
     struct term term;
     struct reason why;
-    oid id = OID_NONE;
+    oid id = integer_id(evaluation, value);
+    if (id != OID_NONE) {
+        return id;
+    }
     if (!value_term(value, &evaluation->scratch, &term)) {
         return OID_NONE;
     }
@@ -126,7 +172,10 @@ call_strict(struct evaluation *evaluation, const struct expression *call, const 
         }
     }
     for (size_t i = 0; i < call->count; i++) {
-        if (!expression_value(evaluation, call->arguments[i], row, &arguments[i])) {
+        const struct expression *argument = call->arguments[i];
+        const bool number = call->function->numbers && argument->kind == EXPRESSION_VARIABLE;
+        if (!(number ? identifier_number(evaluation, row[argument->number], &arguments[i])
+                     : expression_value(evaluation, argument, row, &arguments[i]))) {
             return false;
         }
     }
@@ -170,6 +219,61 @@ expression_id(struct evaluation *evaluation, const struct expression *expression
     if (expression->kind == EXPRESSION_CONSTANT) {
         return evaluation->constants[expression->number];
     }
+    if (expression->kind == EXPRESSION_CALL && expression->function->id) {
+        return expression->function->id(evaluation, expression, row);
+    }
     return expression_value(evaluation, expression, row, &value) ? value_id(evaluation, &value)
                                                                  : OID_NONE;
+}
+
+/* ---- rows like the one before ---- */
+
+void
+remembered_prepare(struct remembered *remembered, const struct expression *expression)
+{
+    *remembered = (struct remembered){.expression = expression};
+    if (expression->kind != EXPRESSION_CALL || expression->exists || expression->volatile_value) {
+        return;
+    }
+    for (uint32_t slot = slots_next(&expression->slots, 0); slot < SLOTS_MAXIMUM;
+         slot = slots_next(&expression->slots, slot + 1)) {
+        if (remembered->count == REMEMBERED_SLOTS) {
+            return;
+        }
+        remembered->slots[remembered->count++] = slot;
+    }
+    remembered->steady = true;
+}
+
+/* Tells whether the row is like the one before; if not, it is the one before from now on. */
+static bool
+is_again(struct remembered *remembered, const oid *row)
+{
+    bool again = remembered->known;
+    for (size_t i = 0; i < remembered->count; i++) {
+        again = again && remembered->seen[i] == row[remembered->slots[i]];
+    }
+    for (size_t i = 0; i < remembered->count && !again; i++) {
+        remembered->seen[i] = row[remembered->slots[i]];
+    }
+    remembered->known = true;
+    return again;
+}
+
+int
+remembered_test(struct remembered *remembered, struct evaluation *evaluation, const oid *row)
+{
+    if (!remembered->steady || !is_again(remembered, row)) {
+        remembered->test = expression_test(evaluation, remembered->expression, row);
+    }
+    return remembered->test;
+}
+
+oid
+remembered_id(struct remembered *remembered, struct evaluation *evaluation, const oid *row)
+{
+    if (!remembered->steady || !is_again(remembered, row)) {
+        remembered->id = expression_id(evaluation, remembered->expression, row);
+    }
+    return remembered->id;
 }

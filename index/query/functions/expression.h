@@ -54,6 +54,25 @@ int expression_test(struct evaluation *evaluation, const struct expression *expr
 /* The identifier of the value; OID_NONE for an error. */
 oid expression_id(struct evaluation *evaluation, const struct expression *expression,
                   const oid *row);
+/* An expression with what it was for the row before, for rows that are equal in all that it
+ * mentions and often come one after the other. Zeroed, then prepared. */
+enum { REMEMBERED_SLOTS = 4 };
+struct remembered {
+    const struct expression *expression;
+    bool steady; /* it is the same for such rows, and takes some work */
+    uint32_t slots[REMEMBERED_SLOTS];
+    oid seen[REMEMBERED_SLOTS];
+    size_t count;
+    bool known; /* for rows with what was seen: */
+    int test;
+    oid id;
+};
+void remembered_prepare(struct remembered *remembered, const struct expression *expression);
+/* As expression_test and expression_id, of which one has to be asked always. */
+int remembered_test(struct remembered *remembered, struct evaluation *evaluation, const oid *row);
+oid remembered_id(struct remembered *remembered, struct evaluation *evaluation, const oid *row);
+/* identifier_value without its term, where the identifier says the value itself. */
+bool identifier_number(struct evaluation *evaluation, oid id, struct value *out);
 bool identifier_value(struct evaluation *evaluation, oid id, struct value *out);
 oid value_id(struct evaluation *evaluation, const struct value *value);
 

@@ -17,14 +17,20 @@ typedef bool function_apply(struct evaluation *evaluation, const struct value *a
 typedef bool function_form(struct evaluation *evaluation, const struct expression *call,
                            const oid *row, struct value *out);
 
+/* The identifier of what the form gives; OID_NONE: an error. */
+typedef oid function_id(struct evaluation *evaluation, const struct expression *call,
+                        const oid *row);
+
 enum { FUNCTION_ANY = 255 }; /* arguments without a maximum */
 
 struct function {
     const char *name; /* keyword in capitals, operator, or IRI */
     uint8_t least, most;
     bool volatile_value;
+    bool numbers; /* of numbers and moments it takes nothing but the value, not how it is written */
     function_apply *apply;
     function_form *form; /* either this or apply */
+    function_id *id;     /* of a form that gives what one of its arguments is; or NULL */
 };
 
 /* Finds a function by its keyword (any case) or operator; NULL when there is none. */

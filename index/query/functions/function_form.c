@@ -91,6 +91,23 @@ form_coalesce(struct evaluation *evaluation, const struct expression *call, cons
     return false;
 }
 
+oid
+id_if(struct evaluation *evaluation, const struct expression *call, const oid *row)
+{
+    const int test = expression_test(evaluation, call->arguments[0], row);
+    return test < 0 ? OID_NONE : expression_id(evaluation, call->arguments[test ? 1 : 2], row);
+}
+
+oid
+id_coalesce(struct evaluation *evaluation, const struct expression *call, const oid *row)
+{
+    oid id = OID_NONE;
+    for (size_t i = 0; i < call->count && id == OID_NONE; i++) {
+        id = expression_id(evaluation, call->arguments[i], row);
+    }
+    return id;
+}
+
 bool
 form_bound(struct evaluation *evaluation, const struct expression *call, const oid *row,
            struct value *out)

@@ -80,8 +80,8 @@ apply_substr(struct evaluation *evaluation, const struct value *arguments, size_
     const double end = count == 3 ? start + floor(value_number(&arguments[2]) + 0.5) : INFINITY;
     const double last = (double)characters(text) + 1;
     const double from = start > 1 ? start : 1;
-    const double to = end < last ? end : last;
-    if (!(from < to)) {
+    const double to = end > last ? last : end;
+    if (!(start < to && from < to)) { /* nor any of a start or a length that is no number */
         *out = text_like(&arguments[0], SLICE(""));
         return true;
     }

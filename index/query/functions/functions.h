@@ -7,6 +7,7 @@
 /* function_form.c: operators and forms */
 function_form form_and, form_or, form_in, form_not_in, form_if, form_coalesce, form_bound,
     form_unknown;
+function_id id_if, id_coalesce;
 function_apply apply_not, apply_equal, apply_different, apply_less, apply_greater, apply_less_equal,
     apply_greater_equal, apply_add, apply_subtract, apply_multiply, apply_divide, apply_minus,
     apply_plus;

@@ -58,7 +58,20 @@ add_number(struct accumulator *accumulator, const struct value *value, uint64_t 
 static void
 take_better(struct run *run, enum aggregate_kind kind, struct accumulator *accumulator, oid id)
 {
+    const struct quad_source *source = run->source;
     struct value best, value;
+    const bool said = kind != AGGREGATE_SAMPLE && source->before && accumulator->best &&
+                      accumulator->best < OID_LOCAL && id < OID_LOCAL;
+    const oid lower = said && source->before(id, accumulator->best)   ? id
+                      : said && source->before(accumulator->best, id) ? accumulator->best
+                                                                      : OID_NONE;
+    if (id == accumulator->best) {
+        return;
+    }
+    if (lower != OID_NONE) {
+        accumulator->best = (lower == id) == (kind == AGGREGATE_MIN) ? id : accumulator->best;
+        return;
+    }
     if (!accumulator->best || !identifier_value(&run->evaluation, accumulator->best, &best)) {
         accumulator->best = id;
     } else if (kind != AGGREGATE_SAMPLE && identifier_value(&run->evaluation, id, &value)) {
@@ -79,16 +92,20 @@ aggregate_add(struct run *run, const struct aggregate *aggregate, struct accumul
         accumulator->count += weight;
         return STATUS_OK;
     }
-    if (!identifier_value(&run->evaluation, id, &value)) {
-        aggregate_error(aggregate, accumulator);
-        return STATUS_OK;
-    }
     switch (aggregate->kind) {
     case AGGREGATE_SUM:
     case AGGREGATE_AVG:
+        if (!identifier_number(&run->evaluation, id, &value)) {
+            aggregate_error(aggregate, accumulator);
+            return STATUS_OK;
+        }
         add_number(accumulator, &value, weight);
         return STATUS_OK;
     case AGGREGATE_GROUP_CONCAT:
+        if (!identifier_value(&run->evaluation, id, &value)) {
+            aggregate_error(aggregate, accumulator);
+            return STATUS_OK;
+        }
         if (value.kind == VALUE_BLANK || !value_term(&value, &run->evaluation.scratch, &term)) {
             accumulator->error = true;
             return STATUS_OK;

@@ -77,12 +77,21 @@ is_beside(struct counts *counts, oid value)
     return at < counts->beside_count && counts->beside[at].value == value;
 }
 
-/* Whether a join above drops what the entry makes. */
+/* Whether a filter above drops what has the value. */
+static inline bool
+is_outside(const struct id_range *objects, oid value)
+{
+    return objects->first && value >= objects->first && value <= objects->last &&
+           (value < objects->low || value > objects->high);
+}
+
+/* Whether a join or a filter above drops what the entry makes. */
 static bool
 is_dropped(struct counts *counts, const struct triple_count *one)
 {
     const oid filtered = counts->filters_objects ? one->triples : one->value;
-    return (counts->beside && !is_beside(counts, one->value)) ||
+    return is_outside(&counts->spec.objects, one->value) ||
+           (counts->beside && !is_beside(counts, one->value)) ||
            (counts->filter && !key_filter_may_have(counts->filter, filtered));
 }
 

@@ -24,8 +24,9 @@ struct group {
     size_t columns;
     uint32_t weight; /* column of how many rows a row stands for, NUMBER_NONE */
     struct accumulator *accumulators;
-    size_t room;   /* groups that have them */
-    size_t latest; /* group that a row was added to */
+    size_t room;                    /* groups that have them */
+    size_t latest;                  /* group that a row was added to */
+    struct remembered *expressions; /* of keys, then of arguments; without one it is not used */
     oid *key, *wide;
     size_t given;
     bool done;
@@ -300,16 +301,17 @@ add_row(struct group *group, const oid *row, struct reason *why)
     evaluation_next_row(evaluation);
     for (size_t i = 0; i < algebra->key_count; i++) {
         const struct slot_expression *key = &algebra->keys[i];
-        group->key[i] =
-            key->expression ? expression_id(evaluation, key->expression, row) : row[key->slot];
+        group->key[i] = key->expression ? remembered_id(&group->expressions[i], evaluation, row)
+                                        : row[key->slot];
     }
     TRY(find_group(group, &number, why));
     for (size_t i = 0; i < algebra->aggregate_count; i++) {
         const struct aggregate *aggregate = &algebra->aggregates[i];
-        const struct expression *argument = aggregate->argument;
-        TRY(argument ? add_value(group, number, i, expression_id(evaluation, argument, row),
-                                 weight_of(group, aggregate, row), why)
-                     : count_row(group, number, i, row, why));
+        struct remembered *argument = &group->expressions[algebra->key_count + i];
+        TRY(aggregate->argument
+                ? add_value(group, number, i, remembered_id(argument, evaluation, row),
+                            weight_of(group, aggregate, row), why)
+                : count_row(group, number, i, row, why));
     }
     return evaluation_check(evaluation, why);
 }
@@ -487,6 +489,18 @@ struct operator* group_new(struct run *run, struct operator* input, const struct
     const size_t keys = algebra->key_count;
     group->algebra = algebra;
     group->weight = weight;
+    group->expressions =
+        arena_zero(&run->arena, (keys + algebra->aggregate_count + 1) * sizeof *group->expressions);
+    if (!group->expressions) {
+        return NULL;
+    }
+    for (size_t i = 0; i < keys + algebra->aggregate_count; i++) {
+        const struct expression *expression =
+            i < keys ? algebra->keys[i].expression : algebra->aggregates[i - keys].argument;
+        if (expression) {
+            remembered_prepare(&group->expressions[i], expression);
+        }
+    }
     group->key = arena_alloc(&run->arena, (keys + 1) * sizeof *group->key);
     for (uint32_t slot = 0; slot < run->query->slot_count; slot++) {
         group->columns += is_column(group, slot);

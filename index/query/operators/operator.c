@@ -182,14 +182,14 @@ seed_give(struct operator* seed, const struct batch *batch, uint32_t ordinal, st
 
 struct filter {
     struct operator operator;
-    const struct expression *expression;
+    struct remembered expression;
 };
 
 static enum status
 filter_next(struct operator* operator, struct batch ** batch, struct reason *why)
 {
     struct run *run = operator->run;
-    const struct expression *expression = ((struct filter *)operator)->expression;
+    struct remembered *expression = &((struct filter *)operator)->expression;
     do {
         TRY(operator_next(operator->input, batch, why));
         const size_t count = (*batch)->count;
@@ -201,7 +201,7 @@ filter_next(struct operator* operator, struct batch ** batch, struct reason *why
         for (size_t i = 0; i < count; i++) {
             oid *row = batch_row(run, *batch, i);
             evaluation_next_row(&run->evaluation);
-            if (expression_test(&run->evaluation, expression, row) == 1) {
+            if (remembered_test(expression, &run->evaluation, row) == 1) {
                 if (kept < i) {
                     memcpy(batch_row(run, *batch, kept), row, run->width * sizeof *row);
                 }
@@ -221,7 +221,7 @@ struct operator*
                                               NULL};
     struct operator* operator= operator_new(run, &kind, input, 0);
     if (operator) {
-        ((struct filter *)operator)->expression = expression;
+        remembered_prepare(&((struct filter *)operator)->expression, expression);
     }
     return operator;
 }
@@ -231,6 +231,7 @@ struct operator*
 struct extend {
     struct operator operator;
     const struct slot_expression *items;
+    struct remembered *expressions; /* of items */
     size_t count;
 };
 
@@ -246,7 +247,7 @@ extend_next(struct operator* operator, struct batch ** batch, struct reason *why
         evaluation_next_row(&run->evaluation);
         for (size_t item = 0; item < extend->count; item++) {
             row[extend->items[item].slot] =
-                expression_id(&run->evaluation, extend->items[item].expression, row);
+                remembered_id(&extend->expressions[item], &run->evaluation, row);
         }
         TRY(evaluation_check(&run->evaluation, why));
     }
@@ -258,12 +259,18 @@ struct operator* extend_new(struct run *run, struct operator* input,
 {
     static const struct operator_kind kind = {"bind", sizeof(struct extend), extend_next, NULL,
                                               NULL};
-    struct operator* operator= operator_new(run, &kind, input, 0);
-    if (operator) {
-        ((struct extend *)operator)->items = items;
-        ((struct extend *)operator)->count = count;
+    struct extend *extend = (struct extend *)operator_new(run, &kind, input, 0);
+    struct remembered *expressions = arena_alloc(&run->arena, count * sizeof *expressions);
+    if (!extend || !expressions) {
+        return NULL;
     }
-    return operator;
+    for (size_t i = 0; i < count; i++) {
+        remembered_prepare(&expressions[i], items[i].expression);
+    }
+    extend->items = items;
+    extend->expressions = expressions;
+    extend->count = count;
+    return &extend->operator;
 }
 
 /* ---- project ---- */

@@ -217,6 +217,7 @@ struct counts_spec {
     enum triple_place by;
     uint32_t slot, object, weight;
     bool again;
+    struct id_range objects; /* by objects: others of their type may be left out */
 };
 struct operator* counts_new(struct run *run, struct operator* scan, const struct counts_spec *spec,
                             size_t batch_rows);
@@ -241,18 +242,19 @@ void counts_keep_beside(struct operator* counts, const struct triple_count *list
 /* As of a scan, which the operator then hands the filter to. */
 bool counts_can_filter(const struct operator* operator, uint32_t slot);
 void counts_set_filter(struct operator* counts, const struct key_filter *filter, uint32_t slot);
-/* In place of the scan: the predicates of the node that the input has bound, each with its number
- * of different triples. */
-struct predicates_spec {
-    enum triple_place place;          /* of the node: TRIPLE_SUBJECT or TRIPLE_OBJECT */
-    uint32_t node, predicate, weight; /* slots */
+/* In place of the scan: what is listed of the node that the input has bound, with numbers of
+ * triples. */
+struct lists_spec {
+    struct node_listing listing;
+    uint32_t node, listed; /* slots; listed NUMBER_NONE: how many there are is asked */
+    uint32_t weight;       /* NUMBER_NONE: rows come one by one; then each number is 1 */
     /* Input rows that are equal in these slots may make rows together. */
     bool adds_up;
     const uint32_t *above;
     size_t above_count;
 };
-struct operator* predicates_new(struct run *run, struct operator* scan,
-                                const struct predicates_spec *spec, size_t batch_rows);
+struct operator* lists_new(struct run *run, struct operator* scan, const struct lists_spec *spec,
+                           size_t batch_rows);
 struct operator* path_new(struct run *run, struct operator* input, const struct scan_spec *spec,
                           size_t batch_rows);
 struct operator*

@@ -325,7 +325,7 @@ parse_triples_block(struct parser *parser, struct group *group)
 static enum status
 parse_elements(struct parser *parser, struct group *group)
 {
-    bool found = true;
+    bool found;
     if (parser_at_triples(parser)) {
         TRY(parse_triples_block(parser, group));
     }

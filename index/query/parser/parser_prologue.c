@@ -17,8 +17,7 @@ parse_prologue(struct parser *parser)
         } else if (parser_word(parser, "PREFIX")) {
             TRY(parser_next(parser));
             const struct token name = parser->lexer.token;
-            if (name.kind != TOKEN_NAME || name.value.length ||
-                name.text.length != name.prefix.length + 1) {
+            if (name.kind != TOKEN_NAME || name.text.length != name.prefix.length + 1) {
                 return lexer_expected(&parser->lexer, "a prefix with its colon");
             }
             TRY(parser_next(parser));

@@ -314,7 +314,10 @@ plan_filter(struct planner *planner, const struct algebra *node, struct operator
     if (left->kind < ALGEBRA_VALUES || left->kind == ALGEBRA_GRAPH) {
         TRY(plan_listed(planner, expression, &left));
     }
-    struct planner inside = plan_needing(planner, &expression->slots);
+    /* A join asks for what filters need as long as they wait. */
+    struct planner inside = left->kind == ALGEBRA_PATTERNS || left->kind == ALGEBRA_JOIN
+                                ? *planner
+                                : plan_needing(planner, &expression->slots);
     inside.weighted = inside.weighted && !expression->volatile_value;
     inside.first *= FILTER_PASSES;
     TRY(plan_node(&inside, left, pipeline, known, &pending));

@@ -11,6 +11,8 @@
 
 /* Rows of an object for each of them with the pattern's predicate, at most. */
 #define NEARLY_ALL 1.25
+/* Triples that are counted by object, at most, where a range of objects is asked for. */
+enum { RANGED_MOST = 1 << 18 };
 
 /* ---- collecting ---- */
 
@@ -124,6 +126,7 @@ struct joined {
     bool rooted;                   /* the pipeline needs no other rows */
     bool alone;                    /* one pattern is all there is to join */
     bool last;                     /* nothing is to be joined after the present one */
+    struct kind_filter kind;       /* of the present one */
 };
 
 /* The cheapest merge with a pattern. */
@@ -289,9 +292,10 @@ counted_place(const struct planner *planner, const struct pattern *pattern, bool
 /* Lets the source count what the scan on top of the pipeline would give. again: only if the count
  * was asked for before, since a scan does as well. */
 static enum status
-plan_counts(struct planner *planner, const struct pattern *pattern, bool again, bool last,
+plan_counts(struct planner *planner, const struct plan_item *item, bool again, bool last,
             struct operator** pipeline, const struct known *known)
 {
+    const struct pattern *pattern = item->pattern;
     const struct run *run = planner->run;
     const struct quad_oids quad = {.subject = plan_constant(run, pattern->subject),
                                    .predicate = plan_constant(run, pattern->predicate),
@@ -300,66 +304,16 @@ plan_counts(struct planner *planner, const struct pattern *pattern, bool again, 
     if (!planner->weighted || planner->key != NUMBER_NONE || !run->source->count_triples ||
         pattern->path || planner->graph.kind == PLACE_SLOT || planner->graphs.kind != GRAPHS_ALL ||
         quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL || quad.object >= OID_LOCAL ||
-        !counted_place(planner, pattern, last, &spec)) {
+        !counted_place(planner, pattern, last, &spec) ||
+        (item->objects.first && spec.by != TRIPLE_OBJECT)) {
         return STATUS_OK;
     }
+    spec.objects = item->objects;
     const struct slice name =
         spec.slot == NUMBER_NONE ? SLICE("all") : run->query->slot_names[spec.slot];
     return plan_set(planner, counts_new(planner->run, *pipeline, &spec, planner->batch_rows),
                     pipeline, known, "by %s%.*s%s", spec.slot == NUMBER_NONE ? "" : "?",
                     SLICE_PRINT(name), spec.by == TRIPLE_PAIRS ? ", with objects" : "");
-}
-
-/* Whether the pattern asks a node of the rows so far for its predicates and no more; *spec. */
-static bool
-asks_predicates(const struct planner *planner, const struct pattern *pattern,
-                const struct known *known, struct predicates_spec *spec)
-{
-    const struct quad_source *source = planner->run->source;
-    const struct place subject = pattern->subject, predicate = pattern->predicate,
-                       object = pattern->object;
-    if (!planner->weighted || planner->key != NUMBER_NONE || planner->first ||
-        !source->recall_predicates || pattern->path || planner->graph.kind == PLACE_SLOT ||
-        planner->graphs.kind != GRAPHS_ALL || subject.kind != PLACE_SLOT ||
-        predicate.kind != PLACE_SLOT || object.kind != PLACE_SLOT ||
-        predicate.number == subject.number || predicate.number == object.number ||
-        subject.number == object.number || slots_have(&known->maybe, predicate.number)) {
-        return false;
-    }
-    const bool by_subject = slots_have(&known->certain, subject.number);
-    const uint32_t node = by_subject ? subject.number : object.number;
-    const uint32_t other = by_subject ? object.number : subject.number;
-    *spec = (struct predicates_spec){.place = by_subject ? TRIPLE_SUBJECT : TRIPLE_OBJECT,
-                                     .node = node,
-                                     .predicate = predicate.number,
-                                     .weight = planner->weight};
-    return slots_have(&known->certain, node) && !slots_have(&known->maybe, other) &&
-           !slots_have(&planner->needed, other);
-}
-
-/* Adds up the predicates of nodes instead of the scan on top of the pipeline, which looks the
- * pattern up for the rows before it. rooted: these differ in nothing but what is mentioned. */
-static enum status
-plan_predicates(struct planner *planner, const struct pattern *pattern, bool rooted,
-                const struct known *before, struct operator** pipeline, const struct known *known)
-{
-    struct run *run = planner->run;
-    struct predicates_spec spec;
-    if (!asks_predicates(planner, pattern, before, &spec)) {
-        return STATUS_OK;
-    }
-    uint32_t *above = arena_alloc(&run->arena, SLOTS_MAXIMUM * sizeof *above);
-    if (!above) {
-        return plan_too_large(planner);
-    }
-    for (uint32_t slot = slots_next(&planner->above, 0); slot < SLOTS_MAXIMUM;
-         slot = slots_next(&planner->above, slot + 1)) {
-        above[spec.above_count++] = slot;
-    }
-    spec.adds_up = rooted;
-    spec.above = above;
-    return plan_set(planner, predicates_new(run, *pipeline, &spec, planner->batch_rows), pipeline,
-                    known, "of ?%.*s", SLICE_PRINT(run->query->slot_names[spec.node]));
 }
 
 /* first: of the scan that the pipeline is, NULL: it is something else. */
@@ -371,10 +325,10 @@ plan_hash_item(struct planner *planner, const struct plan_item *item, const stru
     struct known alone;
     TRY(plan_scan_alone(planner, item, NULL, &scan, &alone));
     if (!item->objects.first) {
-        TRY(plan_counts(planner, item->pattern, true, last, &scan, &alone));
+        TRY(plan_counts(planner, item, true, last, &scan, &alone));
     }
     if (first && !first->objects.first) {
-        TRY(plan_counts(planner, first->pattern, true, last, pipeline, known));
+        TRY(plan_counts(planner, first, true, last, pipeline, known));
     }
     if (!swapped) {
         return plan_hash(planner, HASH_JOIN, scan, &alone, NULL, pipeline, known);
@@ -456,15 +410,18 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
     struct plan_sorted by_subject;
     const bool sorted = first && reads_by_subject(planner, item, &by_subject);
     TRY(plan_scan(planner, item, sorted ? &by_subject : NULL, pipeline, known));
-    if (first && joined->alone && !item->objects.first) {
-        return plan_counts(planner, item->pattern, false, true, pipeline, known);
+    /* A scan goes over what a filter leaves out; that is read as well where the answer is kept. */
+    const bool ranged = item->objects.first != OID_NONE;
+    if (first && joined->alone && !(ranged && item->rows > RANGED_MOST)) {
+        return plan_counts(planner, item, ranged, true, pipeline, known);
     }
     if (first && !item->pattern->path) {
         joined->scan = *pipeline;
         joined->first = item;
         joined->sorted = sorted ? item->pattern->subject.number : joined->sorted;
     }
-    return plan_predicates(planner, item->pattern, joined->rooted, &before, pipeline, known);
+    return plan_lists(planner, item->pattern, joined->rooted, &joined->kind, &before, pipeline,
+                      known);
 }
 
 static enum status
@@ -585,6 +542,12 @@ plan_join(struct planner *planner, const struct algebra *node, struct operator**
             return STATUS_OK;
         }
         joined.last = at + 1 == items.count;
+        joined.kind = plan_kind_filter(item, pending);
+        if (joined.kind.done) {
+            *joined.kind.done = true;
+            joined.kind.needed = plan_beside(planner, &items, item, known, pending).needed;
+            *joined.kind.done = false;
+        }
         struct planner beside = plan_beside(planner, &items, item, known, pending);
         TRY(plan_item(&beside, &items, item, &joined, pipeline, known, pending));
         TRY(plan_filters(planner, pipeline, known, pending));

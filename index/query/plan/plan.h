@@ -148,6 +148,20 @@ enum join_method plan_join_method(const struct planner *planner, const struct pl
 bool plan_table_pays(double input, double rows);
 /* Rows to be looked up before a table of `rows` is made; 0: none. */
 uint64_t plan_lookups_first(const struct planner *planner, double rows);
+/* A filter that waits and tells a variable of a pattern by what kind of term it is. */
+struct kind_filter {
+    enum term_kind kind;
+    uint32_t slot;
+    bool *done;          /* NULL: there is none */
+    struct slots needed; /* beside the pattern, without the filter */
+};
+struct kind_filter plan_kind_filter(const struct plan_item *item, struct pending *pending);
+/* Goes through lists of nodes instead of the scan on top of the pipeline, which looks the pattern
+ * up for the rows before it, if the pattern asks for what is listed; and does what the filter does.
+ * rooted: these rows differ in nothing but what is mentioned. */
+enum status plan_lists(struct planner *planner, const struct pattern *pattern, bool rooted,
+                       const struct kind_filter *kind, const struct known *before,
+                       struct operator** pipeline, const struct known *known);
 /* The identifier of a constant, OID_NONE of another place. */
 oid plan_constant(const struct run *run, struct place place);
 bool plan_is_property(const struct planner *planner, const struct pattern *pattern,

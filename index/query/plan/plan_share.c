@@ -109,7 +109,7 @@ plan_part(struct run *run, const struct share_request *request, struct operator*
     struct planner planner = {.run = run,
                               .graphs = run->default_graphs,
                               .batch_rows = BATCH_ROWS,
-                              .key = request->parted ? request->key : NUMBER_NONE,
+                              .key = request->partition_wise ? request->key : NUMBER_NONE,
                               .places = request->places,
                               .shared = request->shared,
                               .why = why};
@@ -172,7 +172,7 @@ plan_asked(struct planner *planner, struct asking *asking, struct operator** pip
                                           .most = most,
                                           .now_ms = run->now_ms,
                                           .columns = share_columns(form, node, hidden, list),
-                                          .parted = asking->split.slot != NUMBER_NONE,
+                                          .partition_wise = asking->split.slot != NUMBER_NONE,
                                           .key = asking->split.slot,
                                           .places = asking->split.places};
     asking->columns = list;
@@ -230,7 +230,7 @@ plan_asking(struct planner *planner, struct asking *asking, struct operator** pi
                     "2 branches");
 }
 
-/* Tells whether the part is long enough for parting it by nodes, and partitions have not too many
+/* Tells whether the part is long enough for dividing it by nodes, and partitions have not too many
  * in common. */
 static enum status
 plan_split(struct planner *planner, const struct algebra *node, struct asking *asking, bool *splits)
@@ -252,7 +252,7 @@ plan_split(struct planner *planner, const struct algebra *node, struct asking *a
     return status == STATUS_LIMIT || status == STATUS_UNSUPPORTED ? STATUS_OK : status;
 }
 
-/* A pattern by itself gives its rows, or is counted, without being parted. */
+/* A pattern by itself gives its rows, or is counted, without being divided. */
 static bool
 is_bare(const struct algebra *node)
 {

@@ -25,8 +25,8 @@ enum share_kind { SHARE_NOT, SHARE_CONSTANT, SHARE_DUPLICATES, SHARE_SET, SHARE_
 
 enum share_kind share_kind_of(const struct query *query, const struct algebra *node);
 
-/* A variable by whose nodes a part can be parted: evaluated by each partition for the nodes that no
- * other has at those places, it gives the solutions with these, as often as they are. */
+/* A variable by whose nodes a part can be divided: evaluated by each partition for the nodes that
+ * no other has at those places, it gives the solutions with these, as often as they are. */
 struct share_split {
     uint32_t slot;
     enum key_places places;

@@ -1,9 +1,9 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "index/query/results/result_private.h"
+#include "index/query/results/result_syntax.h"
 
-enum { BUFFER_MAXIMUM = 256 << 20 };
+enum { BUFFER_MAXIMUM = 256 << 20, PIECE = 64 << 10 };
 
 static const struct format_row {
     enum result_format format;
@@ -57,6 +57,20 @@ result_format_find(struct slice name, enum query_form form, enum result_format *
                             : "'%.*s' is no format of CONSTRUCT and DESCRIBE: ttl, nt, nq, trig, "
                               "rdf, jsonld",
                        SLICE_PRINT(name));
+}
+
+enum status
+result_flush(struct result_writer *writer, bool all, struct reason *why)
+{
+    if (writer->buf.overflowed) {
+        return status_fail(why, STATUS_LIMIT, "a row of the result is too long");
+    }
+    if (writer->buf.length >= (all ? 1 : PIECE)) {
+        const enum status status = writer->piece(writer->context, buf_slice(&writer->buf), why);
+        buf_reset(&writer->buf);
+        return status;
+    }
+    return STATUS_OK;
 }
 
 static enum status
@@ -117,10 +131,10 @@ result_writer_open(struct result_writer **writer, enum result_format format, res
     made->piece = piece;
     made->context = context;
     buf_init(&made->buf, BUFFER_MAXIMUM);
-    buf_init(&made->cells, RESULT_TABLE_MAXIMUM);
+    buf_init(&made->table.cells, RESULT_TABLE_MAXIMUM);
     graph_init(&made->graph, BUFFER_MAXIMUM);
-    buf_init(&made->subject, BUFFER_MAXIMUM);
-    buf_init(&made->property, BUFFER_MAXIMUM);
+    buf_init(&made->run.subject, BUFFER_MAXIMUM);
+    buf_init(&made->run.property, BUFFER_MAXIMUM);
     made->sink.context = made;
     if (row->rows) {
         made->sink.columns = sink_columns;
@@ -152,13 +166,13 @@ result_writer_free(struct result_writer *writer)
 {
     if (writer) {
         buf_release(&writer->buf);
-        buf_release(&writer->cells);
+        buf_release(&writer->table.cells);
         graph_release(&writer->graph);
-        buf_release(&writer->subject);
-        buf_release(&writer->property);
+        buf_release(&writer->run.subject);
+        buf_release(&writer->run.property);
         free(writer->names);
         free(writer->name_bytes);
-        free(writer->widths);
+        free(writer->table.widths);
         free(writer);
     }
 }

@@ -1,7 +1,7 @@
 /* Graphs in RDF/XML (https://www.w3.org/TR/rdf-syntax-grammar/) and as flattened JSON-LD without a
  * context (https://www.w3.org/TR/json-ld11/), as they come: runs of one subject share an element,
  * runs of one subject and property a node. */
-#include "index/query/results/result_private.h"
+#include "index/query/results/result_syntax.h"
 #include "rdf/core/lexical.h"
 
 #define RDF_TYPE "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -18,18 +18,18 @@ copy_of(struct buf *memory, struct slice text)
 static bool
 same_subject(struct result_writer *writer, const struct quad *quad)
 {
-    const bool same = writer->in_run && writer->subject_kind == quad->subject.kind &&
-                      slice_equal(buf_slice(&writer->subject), quad->subject.value);
-    writer->subject_kind = quad->subject.kind;
-    (void)copy_of(&writer->subject, quad->subject.value);
+    const bool same = writer->run.open && writer->run.subject_kind == quad->subject.kind &&
+                      slice_equal(buf_slice(&writer->run.subject), quad->subject.value);
+    writer->run.subject_kind = quad->subject.kind;
+    (void)copy_of(&writer->run.subject, quad->subject.value);
     return same;
 }
 
 static bool
 same_property(struct result_writer *writer, const struct quad *quad)
 {
-    const bool same = slice_equal(buf_slice(&writer->property), quad->predicate.value);
-    (void)copy_of(&writer->property, quad->predicate.value);
+    const bool same = slice_equal(buf_slice(&writer->run.property), quad->predicate.value);
+    (void)copy_of(&writer->run.property, quad->predicate.value);
     return same;
 }
 
@@ -125,7 +125,7 @@ rdfxml_quad(struct result_writer *writer, const struct quad *quad, struct reason
                            SLICE_PRINT(iri));
     }
     rdfxml_begin(writer);
-    const bool open = writer->in_run;
+    const bool open = writer->run.open;
     if (!same_subject(writer, quad)) {
         (void)buf_append_string(buf, open ? "</rdf:Description>\n<rdf:Description rdf:"
                                           : "<rdf:Description rdf:");
@@ -138,7 +138,7 @@ rdfxml_quad(struct result_writer *writer, const struct quad *quad, struct reason
         }
         (void)buf_append_string(buf, "\">\n");
     }
-    writer->in_run = true;
+    writer->run.open = true;
     (void)buf_printf(buf, "<n:%.*s xmlns:n=\"", SLICE_PRINT(local));
     result_xml_text(buf, slice_of(iri.at, start));
     (void)buf_append_char(buf, '"');
@@ -151,8 +151,8 @@ rdfxml_finish(struct result_writer *writer, struct reason *why)
 {
     (void)why;
     rdfxml_begin(writer);
-    return buf_append_string(&writer->buf,
-                             writer->in_run ? "</rdf:Description>\n</rdf:RDF>\n" : "</rdf:RDF>\n");
+    return buf_append_string(&writer->buf, writer->run.open ? "</rdf:Description>\n</rdf:RDF>\n"
+                                                            : "</rdf:RDF>\n");
 }
 
 const struct result_syntax result_rdfxml = {NULL, NULL, NULL, rdfxml_quad, rdfxml_finish};
@@ -191,10 +191,10 @@ static enum status
 jsonld_quad(struct result_writer *writer, const struct quad *quad, struct reason *why)
 {
     struct buf *buf = &writer->buf;
-    const bool open = writer->in_run;
+    const bool open = writer->run.open;
     const bool typed = slice_is(quad->predicate.value, RDF_TYPE) && quad->object.kind == TERM_IRI;
     const bool same_node = same_subject(writer, quad);
-    const bool goes_on = same_property(writer, quad) && same_node && writer->typed == typed;
+    const bool goes_on = same_property(writer, quad) && same_node && writer->run.typed == typed;
     (void)why;
     if (goes_on) {
         (void)buf_append_char(buf, ',');
@@ -205,8 +205,8 @@ jsonld_quad(struct result_writer *writer, const struct quad *quad, struct reason
         (void)buf_append_json(buf, typed ? SLICE("@type") : quad->predicate.value);
         (void)buf_append_string(buf, "\":[");
     }
-    writer->in_run = true;
-    writer->typed = typed;
+    writer->run.open = true;
+    writer->run.typed = typed;
     if (typed) {
         jsonld_name(buf, &quad->object);
     } else {
@@ -219,7 +219,7 @@ static enum status
 jsonld_finish(struct result_writer *writer, struct reason *why)
 {
     (void)why;
-    return buf_append_string(&writer->buf, writer->in_run ? "]}\n]\n" : "[]\n");
+    return buf_append_string(&writer->buf, writer->run.open ? "]}\n]\n" : "[]\n");
 }
 
 const struct result_syntax result_jsonld = {NULL, NULL, NULL, jsonld_quad, jsonld_finish};

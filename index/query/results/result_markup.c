@@ -1,7 +1,7 @@
 /* SPARQL results in JSON and XML. */
 #include <string.h>
 
-#include "index/query/results/result_private.h"
+#include "index/query/results/result_syntax.h"
 
 /* ---- JSON ---- */
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "index/query/results/result_private.h"
+#include "index/query/results/result_syntax.h"
 #include "rdf/core/lexical.h"
 #include "rdf/core/writer.h"
 #include "rdf/turtle/turtle_writer.h"
@@ -156,7 +156,7 @@ static enum status
 table_cell(struct result_writer *writer, size_t column, struct slice text, struct reason *why)
 {
     const bool cut = writer->format == RESULT_CUT_TABLE;
-    struct buf *cells = &writer->cells;
+    struct buf *cells = &writer->table.cells;
     size_t width = 0;
     for (size_t i = 0; i < text.length; i++) {
         const unsigned char c = (unsigned char)text.at[i];
@@ -169,8 +169,8 @@ table_cell(struct result_writer *writer, size_t column, struct slice text, struc
     }
     const size_t widest = CELL_WIDTH + cut;
     width = width < widest ? width : widest;
-    if (width > writer->widths[column]) {
-        writer->widths[column] = width;
+    if (width > writer->table.widths[column]) {
+        writer->table.widths[column] = width;
     }
     return buf_append_char(cells, '\0') == STATUS_OK
                ? STATUS_OK
@@ -180,8 +180,8 @@ table_cell(struct result_writer *writer, size_t column, struct slice text, struc
 static enum status
 table_columns(struct result_writer *writer, struct reason *why)
 {
-    writer->widths = memory_zero(writer->count + 1, sizeof *writer->widths);
-    (void)buf_append(&writer->cells, "", 0);
+    writer->table.widths = memory_zero(writer->count + 1, sizeof *writer->table.widths);
+    (void)buf_append(&writer->table.cells, "", 0);
     for (size_t i = 0; i < writer->count; i++) {
         TRY(table_cell(writer, i, writer->names[i], why));
     }
@@ -215,9 +215,9 @@ table_line(struct result_writer *writer, const char **cell)
         const struct slice text = slice_string(*cell);
         const bool last = i + 1 == writer->count;
         const size_t width = text_width(text);
-        const size_t fill = last                        ? 0
-                            : width < writer->widths[i] ? writer->widths[i] - width + 2
-                                                        : 2;
+        const size_t fill = last                              ? 0
+                            : width < writer->table.widths[i] ? writer->table.widths[i] - width + 2
+                                                              : 2;
         (void)buf_printf(&writer->buf, "%.*s%*s", SLICE_PRINT(text), (int)fill, "");
         *cell += text.length + 1;
     }
@@ -227,14 +227,14 @@ table_line(struct result_writer *writer, const char **cell)
 static enum status
 table_finish(struct result_writer *writer, struct reason *why)
 {
-    if (writer->answered || !writer->widths) {
+    if (writer->answered || !writer->table.widths) {
         return STATUS_OK;
     }
-    const char *cell = writer->cells.data;
+    const char *cell = writer->table.cells.data;
     for (uint64_t line = 0; writer->count && line <= writer->rows; line++) {
         table_line(writer, &cell);
         for (size_t i = 0; line == 0 && i < writer->count; i++) {
-            for (size_t k = 0; k < writer->widths[i]; k++) {
+            for (size_t k = 0; k < writer->table.widths[i]; k++) {
                 (void)buf_append_char(&writer->buf, '-');
             }
             (void)buf_append_string(&writer->buf, i + 1 == writer->count ? "\n" : "  ");

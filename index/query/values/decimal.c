@@ -72,16 +72,18 @@ decimal_format(struct decimal value, char text[DECIMAL_TEXT_SIZE])
     return length;
 }
 
-/* Gives both the larger scale. */
+/* Gives both the larger scale. False when there are too many digits; the values stay the same. */
 static bool
 align(struct decimal *a, struct decimal *b)
 {
     struct decimal *smaller = a->scale < b->scale ? a : b;
     const uint32_t scale = a->scale < b->scale ? b->scale : a->scale;
     while (smaller->scale < scale) {
-        if (__builtin_mul_overflow(smaller->digits, 10, &smaller->digits)) {
+        decimal_digits digits;
+        if (__builtin_mul_overflow(smaller->digits, 10, &digits)) {
             return false;
         }
+        smaller->digits = digits;
         smaller->scale++;
     }
     return true;
@@ -152,8 +154,8 @@ int
 decimal_compare(struct decimal a, struct decimal b)
 {
     if (!align(&a, &b)) {
-        const double x = decimal_double(a), y = decimal_double(b);
-        return (x > y) - (x < y);
+        /* The one of the smaller scale is farther from 0 than any decimal of the other's scale. */
+        return a.scale < b.scale ? (a.digits > 0 ? 1 : -1) : (b.digits > 0 ? -1 : 1);
     }
     return (a.digits > b.digits) - (a.digits < b.digits);
 }

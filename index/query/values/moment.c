@@ -112,6 +112,25 @@ parse_zone(struct slice *text, struct moment *out)
     return true;
 }
 
+/* The end of a day is the beginning of the next. */
+static void
+end_day(struct moment *moment, enum moment_kind kind)
+{
+    moment->hour = 0;
+    if (kind == MOMENT_TIME) {
+        return;
+    }
+    moment->day++;
+    if (moment->day > days_of_month(moment->year, moment->month)) {
+        moment->day = 1;
+        moment->month++;
+    }
+    if (moment->month > 12) {
+        moment->month = 1;
+        moment->year++;
+    }
+}
+
 bool
 moment_parse(struct slice text, enum moment_kind kind, struct moment *out)
 {
@@ -124,6 +143,9 @@ moment_parse(struct slice text, enum moment_kind kind, struct moment *out)
     }
     if (kind != MOMENT_DATE && !parse_time(&text, out)) {
         return false;
+    }
+    if (out->hour == 24) {
+        end_day(out, kind);
     }
     return parse_zone(&text, out);
 }
@@ -194,6 +216,7 @@ component(struct slice *text, char letter, bool fraction, struct decimal *number
         count++;
     }
     if (!count || count == text->length || text->at[count] != letter || count > 18 ||
+        text->at[0] == '.' || text->at[count - 1] == '.' ||
         !decimal_parse(slice_of(text->at, count), number)) {
         return false;
     }

@@ -121,7 +121,7 @@ halve(struct harvest *harvest, const char *why)
     log_info("endpoint", "uri=%.*s page=%llu resources=%llu because=\"%s\"",
              SLICE_PRINT(harvest->task->url), (unsigned long long)at.number,
              (unsigned long long)at.page, why);
-    harvest->task->rest_ms = harvest->task->fetch->retry_ms;
+    harvest->task->report.rest_ms = harvest->task->fetch->retry_ms;
     put_next_page(harvest, &at);
 }
 

@@ -114,7 +114,7 @@ ended(struct slicing_job *job, int status)
         if ((withdrawn || job->execution.provisional) &&
             opt_integer(stage_options(task->job->run), "processes.fetch") > 1) {
             /* Until all processes know that it covers nothing any more. */
-            stage_set_lane_rest(task->job, COVER_AGE_MS, 0);
+            task->report.rest_ms = COVER_AGE_MS;
         }
         task_done(task, withdrawn ? "withdrawn" : "sliced", withdrawn ? line + word : line);
     } else if (task->job->job.attempt >= task->fetch->attempts && !job->withdrawing) {

@@ -12,6 +12,8 @@ struct rest {
     uint64_t host, due_ms;
     bool busy;
     struct host_delays_turn *first, *last; /* in line */
+    unsigned tasks;
+    struct pace pace;
 };
 
 struct host_delays {
@@ -45,7 +47,7 @@ sweep(struct host_delays *host_delays, uint64_t now_ms)
 {
     for (size_t i = 0; i < host_delays->count;) {
         const struct rest *rest = &host_delays->list[i];
-        if (rest->busy || rest->first != NULL || rest->due_ms > now_ms) {
+        if (rest->busy || rest->tasks > 0 || rest->first != NULL || rest->due_ms > now_ms) {
             i++;
             continue;
         }
@@ -78,6 +80,28 @@ rest_of(struct host_delays *host_delays, uint64_t host, uint64_t now_ms)
     host_delays->list[at] = (struct rest){.host = host};
     map_set(&host_delays->at, host, at);
     return &host_delays->list[at];
+}
+
+void
+host_delays_join(struct host_delays *host_delays, uint64_t host, const struct pace *handed,
+                 uint64_t now_ms)
+{
+    struct rest *rest = rest_of(host_delays, host, now_ms);
+    if (rest->tasks++ == 0) {
+        rest->pace = *handed;
+    }
+}
+
+void
+host_delays_part(struct host_delays *host_delays, uint64_t host)
+{
+    rest_of(host_delays, host, 0)->tasks--;
+}
+
+struct pace *
+host_delays_pace(struct host_delays *host_delays, uint64_t host)
+{
+    return &rest_of(host_delays, host, 0)->pace;
 }
 
 uint64_t

@@ -6,17 +6,10 @@
 #include "base/map.h"
 #include "base/memory.h"
 
-enum { PLACES = 1 << 16 };
-
-struct known {
-    uint64_t host, address;
-};
-
 struct address_limit {
     pthread_mutex_t lock;
     uint32_t limit;
     struct map count; /* address -> transfers; not there: none */
-    struct known *known;
 };
 
 struct address_limit *
@@ -24,7 +17,6 @@ address_limit_new(uint32_t limit)
 {
     struct address_limit *address_limit = memory_zero(1, sizeof *address_limit);
     address_limit->limit = limit;
-    address_limit->known = memory_zero(PLACES, sizeof *address_limit->known);
     map_init(&address_limit->count);
     pthread_mutex_init(&address_limit->lock, NULL);
     return address_limit;
@@ -36,7 +28,6 @@ address_limit_free(struct address_limit *address_limit)
     if (address_limit != NULL) {
         map_release(&address_limit->count);
         pthread_mutex_destroy(&address_limit->lock);
-        free(address_limit->known);
         free(address_limit);
     }
 }
@@ -72,21 +63,4 @@ address_limit_move(struct address_limit *address_limit, uint64_t from, uint64_t 
         map_set(&address_limit->count, to, count_at(address_limit, to) + 1);
     }
     pthread_mutex_unlock(&address_limit->lock);
-}
-
-void
-address_limit_learn(struct address_limit *address_limit, uint64_t host, uint64_t address)
-{
-    pthread_mutex_lock(&address_limit->lock);
-    address_limit->known[host % PLACES] = (struct known){host, address};
-    pthread_mutex_unlock(&address_limit->lock);
-}
-
-uint64_t
-address_limit_address(struct address_limit *address_limit, uint64_t host)
-{
-    pthread_mutex_lock(&address_limit->lock);
-    const struct known known = address_limit->known[host % PLACES];
-    pthread_mutex_unlock(&address_limit->lock);
-    return known.host == host ? known.address : 0;
 }

@@ -1,11 +1,8 @@
 /* Counts how many transfers are under way at each address. The queue holds the hosts of one address
  * to queue.group_parallel, but learns a host's address only from its first job's end; until then
- * the process that connects counts for itself, and sends back jobs that are too many. What was last
- * known of a host is kept in a table of fixed size; forgetting it costs at worst a job that is sent
- * back. Any thread.
+ * the process that connects counts for itself, and sends back jobs that are too many. Any thread.
  *
- * Addresses are fingerprints of their text, hosts numbers by digest_local; 0: not known, never
- * full. */
+ * Addresses are fingerprints of their text; 0: not known, never full. */
 #ifndef STAGES_FETCH_HTTP_ADDRESS_LIMIT_H
 #define STAGES_FETCH_HTTP_ADDRESS_LIMIT_H
 
@@ -19,8 +16,5 @@ void address_limit_free(struct address_limit *address_limit); /* NULL is allowed
 bool address_limit_is_full(struct address_limit *address_limit, uint64_t address);
 /* A transfer is counted at another address; 0: at none. */
 void address_limit_move(struct address_limit *address_limit, uint64_t from, uint64_t to);
-void address_limit_learn(struct address_limit *address_limit, uint64_t host, uint64_t address);
-uint64_t address_limit_address(struct address_limit *address_limit,
-                               uint64_t host); /* 0: not known */
 
 #endif

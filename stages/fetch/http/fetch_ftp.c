@@ -184,7 +184,7 @@ ftp_status(struct transfer *transfer, CURLcode code)
         return ftp_begin(transfer);
     }
     const bool beyond = code == CURLE_FTP_COULDNT_USE_REST || code == CURLE_BAD_DOWNLOAD_RESUME;
-    if (!beyond && (transfer->reply < 400 || transfer->header_too_long || transfer->at_limit ||
+    if (!beyond && (transfer->reply < 400 || transfer->header_too_long || transfer->at_limit != 0 ||
                     transfer->refused != NULL)) {
         return 0;
     }

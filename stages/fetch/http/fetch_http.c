@@ -341,12 +341,10 @@ give_back(struct fetch_http *http, struct transfer *transfer)
     http->idle = transfer;
 }
 
-uint64_t
-fetch_http_at_limit(const struct fetch_http *http, struct slice url)
+bool
+fetch_http_at_limit(const struct fetch_http *http, uint64_t address)
 {
-    const uint64_t address =
-        address_limit_address(http->address_limit, digest_local(url_host(url)));
-    return address_limit_is_full(http->address_limit, address) ? address : 0;
+    return address_limit_is_full(http->address_limit, address);
 }
 
 void

@@ -112,6 +112,7 @@ struct fetch_request {
     struct slice accept;        /* Accept; empty: as configured */
     struct slice form;          /* sent by POST; empty: it is a GET */
     bool resource;              /* asks for what a document needs: JSON-LD, stylesheets */
+    uint64_t address;           /* of the host when last asked, fingerprint; 0: not known */
     fetch_done *done;
     void *context;
     /* A body that is too large for memory: it goes there piece by piece, as it is on the server
@@ -122,9 +123,9 @@ struct fetch_request {
     struct slice if_range; /* their ETag or Last-Modified */
 };
 
-/* 0, or the fingerprint of the address that the URL's host is known to have, when it is at its
- * limit. */
-uint64_t fetch_http_at_limit(const struct fetch_http *http, struct slice url);
+/* Returns whether as many transfers as may be are under way at the address (a fingerprint; 0: not
+ * known). */
+bool fetch_http_at_limit(const struct fetch_http *http, uint64_t address);
 /* Bytes that the owner keeps of bodies count with those in flight, until it lets go of them. */
 void fetch_http_hold(struct fetch_http *http, size_t bytes);
 void fetch_http_let_go(struct fetch_http *http, size_t bytes);

@@ -54,8 +54,8 @@ struct transfer {
     const char *refused; /* kind of the address that was refused */
     uint64_t host;       /* digest_local */
     uint64_t address;    /* its fingerprint; 0: counted nowhere */
-    bool at_limit;
-    bool authorised; /* the request carries credentials */
+    uint64_t at_limit;   /* the address that has too many; 0: none */
+    bool authorised;     /* the request carries credentials */
     uint64_t started_ms, started_monotonic_ms;
     uint64_t piece_ms;  /* when the last piece of the body came, by the monotonic clock */
     uint64_t joined_ms; /* monotonic: since when libcurl has it */

@@ -212,9 +212,8 @@ on_open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *addres
     }
     const uint64_t number = number_of(transfer, &address->addr);
     if (number != transfer->address) {
-        address_limit_learn(http->address_limit, transfer->host, number);
         if (address_limit_is_full(http->address_limit, number)) {
-            transfer->at_limit = true;
+            transfer->at_limit = number;
             return CURL_SOCKET_BAD;
         }
         count_at(transfer, number);
@@ -377,7 +376,8 @@ set_named_target(struct transfer *transfer, const char *address)
 
 /* Sets where the connection goes, and counts the transfers that are there. */
 static void
-set_place(struct fetch_http *http, struct transfer *transfer, struct slice url)
+set_place(struct fetch_http *http, struct transfer *transfer, struct slice url,
+          uint64_t known_address)
 {
     const struct slice host = url_host(url);
     const char *address = names_find(http->names, host);
@@ -400,7 +400,7 @@ set_place(struct fetch_http *http, struct transfer *transfer, struct slice url)
      * names after each transfer, numbers included. */
     curl_easy_setopt(transfer->easy, CURLOPT_DNS_CACHE_TIMEOUT,
                      transfer->proxied || directed != NULL ? (long)DNS_SECONDS : 0L);
-    count_at(transfer, address_limit_address(http->address_limit, transfer->host));
+    count_at(transfer, known_address); /* a kept connection may be used: none is opened then */
     curl_easy_setopt(transfer->easy, CURLOPT_CONNECT_TO,
                      address != NULL ? transfer->connect : directed);
 }
@@ -516,7 +516,7 @@ transfer_prepare(struct transfer *transfer, const struct fetch_request *request)
         curl_easy_setopt(transfer->easy, CURLOPT_COPYPOSTFIELDS, request->form.at);
     }
     transfer->ftp = url_is_ftp(request->url);
-    set_place(http, transfer, request->url);
+    set_place(http, transfer, request->url, request->address);
     if (transfer->ftp) {
         ftp_prepare(transfer, request);
     } else {
@@ -540,7 +540,8 @@ transfer_reset(struct transfer *transfer)
     transfer->alias.family = AF_UNSPEC;
     transfer->header_bytes = 0;
     transfer->header_complete = transfer->too_long = transfer->header_too_long = false;
-    transfer->out_of_memory = transfer->at_limit = transfer->resolving = false;
+    transfer->out_of_memory = transfer->resolving = false;
+    transfer->at_limit = 0;
     transfer->sent = transfer->no_name = false;
     transfer->refused = NULL;
     transfer->problem[0] = '\0';
@@ -569,7 +570,7 @@ end_of(const struct transfer *transfer, CURLcode code, long status)
     if ((code == CURLE_OK || refused) && transfer->header_complete) {
         return FETCH_ANSWERED;
     }
-    if (!transfer->header_complete && transfer->at_limit) {
+    if (!transfer->header_complete && transfer->at_limit != 0) {
         return FETCH_CROWDED;
     }
     if (!transfer->header_complete) {
@@ -694,8 +695,8 @@ transfer_finish(struct transfer *transfer, CURLcode code)
         .started_ms = transfer->started_ms,
         .milliseconds = (uint32_t)took_ms,
         .retry_after_ms = retry_after > 0 ? (uint64_t)retry_after * 1000 : 0,
-        .address = transfer->at_limit ? address_limit_address(http->address_limit, transfer->host)
-                                      : address_number(http, transfer, ip),
+        .address =
+            transfer->at_limit != 0 ? transfer->at_limit : address_number(http, transfer, ip),
         .problem = problem_of(transfer, code, end),
         .flowing = end == FETCH_CUT_TIME && now_ms - transfer->piece_ms < took_ms / 2,
         .unsent = end == FETCH_FAILED && !transfer->sent,
@@ -706,9 +707,6 @@ transfer_finish(struct transfer *transfer, CURLcode code)
     }
     if (end == FETCH_FAILED && transfer->connect != NULL && !transfer->named) {
         dns_unreachable(http->dns, url_host(slice_string(url)));
-    }
-    if (ip[0] != '\0') {
-        address_limit_learn(http->address_limit, transfer->host, result.address);
     }
     count_at(transfer, 0);
     transfer->done(transfer->context, &result);

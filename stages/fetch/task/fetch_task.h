@@ -10,8 +10,7 @@
  *   sitemap_notes.c     the sitemaps that robots.txt names as jobs; what is noted of sitemaps
  *   queue_shares.c      how fetches are divided between what sitemaps list and what links lead to
  *   visit.c             recrawling: what is known of its changes, the next visit
- *   host_rest.c         how long the host rests
- *   pace_reports.c      how slow the host and its address make us
+ *   host_report.c       what requests tell of the host, and how long it rests for that
  *   task_jobs.c         jobs and records that a task puts for its host
  *   task_output.c       what a task puts
  *   task_kind.c         what a job is for
@@ -30,9 +29,9 @@
 #include "crawl/traps.h"
 #include "crawl/url_rules.h"
 #include "datasets/execution.h"
+#include "queue/politeness/host_report.h"
 #include "stages/fetch/hosts/fetch_hosts.h"
 #include "stages/fetch/hosts/host_delays.h"
-#include "stages/fetch/hosts/host_pace.h"
 #include "stages/fetch/http/fetch_http.h"
 #include "stages/fetch/parser/fetch_parser.h"
 #include "stages/skeleton/content.h"
@@ -62,13 +61,12 @@ struct fetch {
     struct url_rules url_rules;
     struct hosts *hosts;
     struct trap_budget *queries; /* of URIs that differ in their query only */
-    struct paces *paces;         /* of origins and of addresses */
     struct pace_rules pace_rules;
     struct host_delays *host_delays;
     struct slow slow;
     const char *node; /* name in cluster.conf */
     const char *robots_name;
-    uint64_t delay_ms, crawl_delay_maximum_ms, retry_ms, retry_maximum_ms;
+    uint64_t retry_ms;
     unsigned attempts;
     bool robots, sitemaps;
     bool guess;         /* /sitemap.xml is asked for where nobody names one */
@@ -115,13 +113,10 @@ struct task {
     struct slice truncated;       /* as WARC-Truncated says: why the body is not whole */
     struct host_delays_turn turn; /* in the line of that host */
     bool lined_up;                /* it stood there */
-    bool has_asked;               /* a request went to the host */
-    uint8_t host_words;           /* what it told of the host: enum host_word */
-    struct slice cause;           /* of its failure; in the job's arena */
+    struct host_report report;    /* of its own host; cause in the job's arena */
     struct asked asked;
     struct slice ip; /* of the host, when asked; in the job's arena */
-    /* Copies of what the host's robots.txt says, since the cache may forget it any time: */
-    int64_t crawl_delay_ms; /* -1: nothing */
+    /* A copy of what the host's robots.txt says, since the cache may forget it any time. */
     struct slice *sitemaps; /* still to be queued; in the job's arena */
     size_t sitemap_count;
     enum job_outcome counts_as; /* NONE: as its state says */
@@ -129,7 +124,6 @@ struct task {
     bool mapped;                /* the host has sitemaps */
     bool sitemaps_again;        /* they were queued before, at a greater depth */
     bool guess;                 /* no sitemap is named: the one of them is where one may be */
-    uint64_t address;           /* that hosts are grouped by; 0: not known, or by none */
     /* Recrawling; slices in the job's arena. */
     struct document_visit visit;        /* goes on with the document */
     enum visit_outcome outcome;         /* when no later stage hears of it */
@@ -141,10 +135,9 @@ struct task {
     struct slice digest, redirect; /* of the earlier answer */
     struct slice authority;        /* dc:publisher; in the job's arena */
     bool readable;                 /* of a sitemap: the node that knows more of it answers */
-    bool unverified;  /* a stranger named it, and nothing was ever had of it: one try is all */
-    bool again;       /* it was had before: what is known of it was read */
-    bool describes;   /* and it describes datasets of the host */
-    uint64_t rest_ms; /* of the lane, at least */
+    bool unverified; /* a stranger named it, and nothing was ever had of it: one try is all */
+    bool again;      /* it was had before: what is known of it was read */
+    bool describes;  /* and it describes datasets of the host */
     struct download *download;
 };
 
@@ -170,8 +163,6 @@ void task_bury(struct task *task, const char *reason);
 /* No document could be had of the host: the job waits for the host (docs/POLITENESS.md, "Hosts that
  * fail"), but what another document needs is tried so often and no more. */
 void task_wait_for_host(struct task *task, const char *reason);
-/* Tells the queue what the requests told of the host. */
-void task_tell_host(struct task *task);
 /* Notes what came of an attempt, for people. */
 void task_note_attempt(struct task *task, const char *outcome);
 void task_free(struct task *task);
@@ -260,13 +251,25 @@ void task_note_first_link(struct task *task);
 /* Counts the fetch for the balance of the host's two queues. */
 void task_balance(struct task *task);
 
-/* host_rest.c */
+/* host_report.c */
+/* The pace of the task's host, which the queue handed out, and what was told since. Valid until the
+ * next host is met. */
+struct pace *task_pace(const struct task *task);
+/* A request to the task's own origin has ended; rules: it was for robots.txt. */
+void task_note_host(struct task *task, const struct fetch_result *result, bool rules);
+/* The host's robots.txt could not be had; status: 0 unless it was answered. Where it lies on
+ * another host this one rests as if it had failed itself. */
+void task_note_no_rules(struct task *task, uint16_t status, bool silent, const char *reason);
+/* What the host's robots.txt says; less than 1: nothing. */
+void task_note_crawl_delay(struct task *task, int64_t crawl_delay_ms);
 /* The host's rest after this job. */
 uint64_t task_delay_ms(const struct task *task);
-/* The rest of a host to which another's robots.txt moved. */
-uint64_t fetch_delay_of_other_ms(const struct fetch *fetch, struct slice origin);
 /* From now on the host of the job rests. */
 void task_rest(struct task *task);
+/* The rest of a host to which another's robots.txt moved. */
+uint64_t fetch_delay_of_other_ms(const struct fetch *fetch, struct slice origin);
+/* Tells the queue, once the task will tell no more. */
+void task_report_host(struct task *task);
 
 /* host_line.c */
 /* Another job is being fetched from the address: back to the queue, which knows from now on with
@@ -293,24 +296,5 @@ void task_note_flow(const struct task *task, const struct fetch_result *result);
 /* The task's request is sent, and has ended. */
 void task_begin_request(struct task *task);
 void task_end_request(struct task *task, const struct fetch_result *result);
-
-/* pace_reports.c */
-/* Returns how long the host may be silent before its answer begins. */
-uint64_t task_patience_ms(const struct task *task);
-/* Requests in a row that it did not answer. */
-uint32_t task_host_failures(const struct task *task);
-/* Returns whether it was in trouble when last asked. */
-bool task_is_troubled(const struct task *task);
-/* A request for the task's page ends so: whether the page is at fault, and its host is not. */
-bool task_is_at_fault(const struct task *task, const struct fetch_result *result);
-/* A request to the task's own origin has ended; rules: it was for robots.txt. */
-void task_learn_pace(struct task *task, const struct fetch_result *result, bool rules);
-/* The host's robots.txt lies on another host, where it could not be had: this one rests as if it
- * had failed itself. */
-void task_learn_trouble(struct task *task, const char *reason);
-/* Begins with what the host's record says, unless more is known. */
-void task_take_pace(struct task *task, struct slice record);
-/* The rest that response times and troubles of the host and its address ask for. */
-uint64_t task_pace_ms(const struct task *task);
 
 #endif

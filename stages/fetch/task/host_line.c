@@ -5,8 +5,8 @@
 void
 task_turn_back(struct task *task, uint64_t address)
 {
-    task_tell_host(task);
-    stage_set_lane_rest(task->job, task->has_asked ? task_delay_ms(task) : 0, address);
+    task->report.address = address;
+    task_report_host(task);
     stage_release(task->job, 0, false, "others are being fetched from the host's address");
     task_free(task);
 }
@@ -15,7 +15,8 @@ task_turn_back(struct task *task, uint64_t address)
 void
 task_leave_line(struct task *task, uint64_t wait_ms)
 {
-    stage_set_lane_rest(task->job, wait_ms, task->address);
+    task->report.rest_ms = wait_ms;
+    task_report_host(task);
     stage_release(task->job, 0, false, "the host rests");
     task_free(task);
 }
@@ -28,7 +29,7 @@ task_clear_line(const struct task *task)
     for (struct host_delays_turn *turn = host_delays_leave(host_delays, task->asked_host);
          turn != NULL; turn = host_delays_leave(host_delays, task->asked_host)) {
         struct task *other = turn->context;
-        if (other->has_asked) { /* it has begun: not all of it can be left for later */
+        if (other->report.asked) { /* it has begun: not all of it can be left for later */
             turn->next = NULL;
             *last = turn;
             last = &turn->next;

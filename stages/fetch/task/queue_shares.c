@@ -75,7 +75,7 @@ task_balance(struct task *task)
     const struct job *job = &task->job->job;
     struct host *host = hosts_find(task->fetch->hosts, task->origin, 0);
     if (host == NULL || !task->mapped || task->resource || task_is_sitemap(task) ||
-        !task->has_asked || job->generation != 1) {
+        !task->report.asked || job->generation != 1) {
         return;
     }
     if (host->balance == NULL) {

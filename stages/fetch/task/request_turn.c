@@ -49,15 +49,14 @@ take_turn(void *context)
         return;
     }
     const uint64_t wait_ms = host_delays_wait_ms(fetch->host_delays, host, now_ms);
-    const uint64_t at_limit = fetch_http_at_limit(fetch->http, task->request.url);
-    const bool long_wait = wait_ms > PATIENCE_MS || (wait_ms > 0 && task_is_troubled(task));
-    if (long_wait && task->lined_up && !task->has_asked) {
+    const bool long_wait = wait_ms > PATIENCE_MS || (wait_ms > 0 && task_pace(task)->troubles > 0);
+    if (long_wait && task->lined_up && !task->report.asked) {
         task_leave_line(task, wait_ms);
     } else if (wait_ms > 0) {
         stage_timer(task->job->run, wait_ms, take_turn, task);
         return;
-    } else if (at_limit != 0) {
-        task_turn_back(task, at_limit);
+    } else if (fetch_http_at_limit(fetch->http, task->request.address)) {
+        task_turn_back(task, task->request.address);
     } else if (rules_came(task)) {
         const struct fetch_result needless = {.end = FETCH_NEEDLESS, .problem = ""};
         task->request.done(task->request.context, &needless);
@@ -74,26 +73,10 @@ task_ask(struct task *task, const struct fetch_request *request)
 {
     task->request = *request;
     task->asked_host = digest_local(url_origin(request->url));
+    if (task->asked_host == digest_local(task->origin)) {
+        task->request.address = task_pace(task)->address;
+    }
     take_turn(task);
-}
-
-/* What the end of a request to the task's own host tells of it. */
-static void
-note_host(struct task *task, const struct fetch_result *result)
-{
-    const bool rules = asks_for_rules(task);
-    const bool page_fails = !rules && task_is_at_fault(task, result);
-    if (result->end == FETCH_FAILED && !page_fails) {
-        task->host_words |= (uint8_t)(HOST_FAILED | (result->silent ? HOST_SILENT : 0));
-        task->cause = arena_copy(&task->job->arena, slice_string(result->problem));
-    } else if (result->end != FETCH_FAILED && result->end != FETCH_REFUSED_ADDRESS &&
-               result->end != FETCH_NO_MEMORY) {
-        task->host_words = rules ? HOST_RULES : HOST_ANSWERED;
-    }
-    /* A dump's time is no measure of its host. */
-    if (!page_fails && (task->download == NULL || result->status < 200 || result->status >= 300)) {
-        task_learn_pace(task, result, rules);
-    }
 }
 
 void
@@ -107,15 +90,15 @@ task_note_end(struct task *task, const struct fetch_result *result)
     host_delays_end(host_delays, task->asked_host, now_ms);
     if (result->ip.length > 0) {
         task->ip = arena_copy(&task->job->arena, result->ip);
-        task->address = result->address;
+        task->report.address = result->address;
     }
     if (result->end == FETCH_CROWDED) {
         pass_turn(task->fetch, task->asked_host);
         return;
     }
-    task->has_asked = true;
+    task->report.asked = true;
     if (own) {
-        note_host(task, result);
+        task_note_host(task, result, asks_for_rules(task));
     }
     const uint64_t delay_ms =
         own ? task_delay_ms(task) : fetch_delay_of_other_ms(task->fetch, origin);

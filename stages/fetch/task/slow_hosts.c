@@ -124,7 +124,10 @@ check_requests(void *context)
             task_clear_line(task);
         }
         const uint64_t silent_ms = fetch_http_silent_ms(task->asked.transfer);
-        const uint64_t patience_ms = silent_ms == 0 ? 0 : task_patience_ms(task);
+        const uint64_t patience_ms =
+            silent_ms == 0
+                ? 0
+                : pace_patience_ms(task_pace(task), slow->patience_ms, task->job->job.attempt);
         if (silent_ms > 0 && silent_ms >= patience_ms) {
             give_up(task, "no answer came within", patience_ms); /* the task may be no more */
         } else if (flows_no_faster(task, now_ms)) {

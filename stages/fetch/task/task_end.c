@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/system/clock.h"
 #include "stages/fetch/task/download.h"
 #include "stages/fetch/task/fetch_task.h"
@@ -10,30 +11,10 @@
 void
 task_free(struct task *task)
 {
+    host_delays_part(task->fetch->host_delays, digest_local(task->origin));
     download_free(task->download);
     buf_release(&task->robots_url);
     free(task);
-}
-
-void
-task_tell_host(struct task *task)
-{
-    if (task->host_words != 0) {
-        stage_set_host(task->job, task->host_words, task->cause);
-    }
-}
-
-/* Sets how the host's lane goes on. Hosts of one address are a group, unless the operator directs
- * all connections there. */
-static void
-set_rest(struct task *task)
-{
-    task_tell_host(task);
-    if (task->has_asked) {
-        const uint64_t delay_ms = task_delay_ms(task);
-        stage_set_lane_rest(task->job, delay_ms > task->rest_ms ? delay_ms : task->rest_ms,
-                            task->address);
-    }
 }
 
 void
@@ -125,7 +106,7 @@ task_done(struct task *task, const char *state, const char *reason)
     if (state != NULL && (strcmp(state, "failed") == 0 || strcmp(state, "gone") == 0)) {
         stage_yield(task->job, 0);
     }
-    set_rest(task);
+    task_report_host(task);
     stage_done(task->job);
     task_free(task);
 }
@@ -139,7 +120,7 @@ task_bury(struct task *task, const char *reason)
         return;
     }
     set_common(task, "failed", reason);
-    set_rest(task);
+    task_report_host(task);
     stage_bury(task->job, "%s", reason);
     task_free(task);
 }
@@ -165,9 +146,11 @@ task_retry(struct task *task, uint64_t least_delay_ms, const char *reason)
     const uint64_t age_ms = request_age_ms(task);
     delay_ms = delay_ms > age_ms ? delay_ms - age_ms : 0;
     delay_ms = delay_ms > least_delay_ms ? delay_ms : least_delay_ms;
-    delay_ms = delay_ms < fetch->retry_maximum_ms ? delay_ms : fetch->retry_maximum_ms;
+    delay_ms = delay_ms < fetch->pace_rules.retry_after_most_ms
+                   ? delay_ms
+                   : fetch->pace_rules.retry_after_most_ms;
     set_common(task, NULL, NULL);
-    set_rest(task);
+    task_report_host(task);
     stage_release(task->job, delay_ms, true, "%s", reason);
     task_free(task);
 }
@@ -182,9 +165,9 @@ task_wait_for_host(struct task *task, const char *reason)
     }
     /* Without any back-off a host that fails would be asked without rest. */
     const uint64_t least_ms = fetch->pace_rules.backoff_ms > 0 ? 0 : fetch->retry_ms;
-    task->rest_ms = task->rest_ms > least_ms ? task->rest_ms : least_ms;
+    task->report.rest_ms = task->report.rest_ms > least_ms ? task->report.rest_ms : least_ms;
     set_common(task, NULL, NULL);
-    set_rest(task);
+    task_report_host(task);
     stage_release(task->job, 0, false, "%s", reason);
     task_free(task);
 }

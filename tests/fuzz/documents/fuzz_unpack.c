@@ -24,7 +24,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status != STATUS_OK && status != STATUS_CORRUPT && status != STATUS_LIMIT) {
         abort();
     }
-    /* Of damaged zstd, the smaller room sometimes gets more than the larger one. */
+    /* When zstd is damaged, the smaller room sometimes gets more than the larger one. */
     if (any != (head.length > 0) ||
         (status == STATUS_OK && !slice_starts(buf_slice(&whole), buf_slice(&head)))) {
         abort();

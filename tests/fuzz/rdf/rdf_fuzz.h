@@ -1,5 +1,5 @@
-/* What every fuzzed parser must keep: quads are well-formed, and written as N-Quads they read
- * back as the same quads. */
+/* Every fuzzed parser must keep this: quads are well-formed, and written as N-Quads they read back
+ * as the same quads. */
 #ifndef TESTS_FUZZ_RDF_RDF_FUZZ_H
 #define TESTS_FUZZ_RDF_RDF_FUZZ_H
 

@@ -1,4 +1,5 @@
-/* What publishers' programs send: XML-RPC calls and bodies of IndexNow. First byte: which. */
+/* Reads what publishers' programs send: XML-RPC calls and bodies of IndexNow. The first byte says
+ * which. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "base/codec.h"
-#include "queue/storage/run_private.h"
+#include "queue/storage/run_format.h"
 
 static const struct run_shape shapes[] = {
     {.key_length = 16, .filter_length = 16, .block_length = 256},

@@ -1,5 +1,5 @@
-/* What HTTP clients send: Range, Accept, a query, text for a page, a form, Host. First byte: which.
- */
+/* Reads what HTTP clients send: Range, Accept, a query, text for a page, a form, Host. The first
+ * byte says which. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

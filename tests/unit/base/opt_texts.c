@@ -1,5 +1,5 @@
-/* What the tables of options and flags print, whole: the sample configuration, the options and the
- * manual page in mdoc, the help; and the wrapping of their texts. */
+/* These tests check what the tables of options and flags print, whole: the sample configuration,
+ * the options and the manual page in mdoc, the help; and the wrapping of their texts. */
 #include "tests/unit/base/opt_texts.h"
 
 #include <setjmp.h>

@@ -4,6 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -292,6 +295,55 @@ memory_copies(void **state)
     free(copy);
 }
 
+static void
+take_all(void)
+{
+    (void)memory_alloc(SIZE_MAX / 2);
+}
+
+static void
+take_all_zeroed(void)
+{
+    (void)memory_zero(SIZE_MAX / 2, 3); /* the product does not fit */
+}
+
+static void
+take_all_resized(void)
+{
+    (void)memory_resize(NULL, SIZE_MAX / 2, 3);
+}
+
+/* Who asks for more memory than there is has no answer to handle: the process ends, and says why.
+ */
+static void
+memory_that_is_not_there_ends_the_process(void **state)
+{
+    static void (*const takers[])(void) = {take_all, take_all_zeroed, take_all_resized};
+    (void)state;
+    for (size_t i = 0; i < sizeof takers / sizeof *takers; i++) {
+        int ends[2], how;
+        char said[8192] = ""; /* sanitizers have much to say, too */
+        assert_int_equal(pipe(ends), 0);
+        const pid_t pid = fork();
+        if (pid == 0) {
+            (void)dup2(ends[1], STDERR_FILENO);
+            takers[i]();
+            _exit(0);
+        }
+        close(ends[1]);
+        size_t length = 0;
+        for (ssize_t n = 1; n > 0; length += (size_t)n) {
+            n = read(ends[0], said + length, sizeof said - 1 - length);
+            assert_true(n >= 0);
+        }
+        assert_int_equal(waitpid(pid, &how, 0), pid);
+        assert_true(WIFEXITED(how));
+        assert_int_equal(WEXITSTATUS(how), EXIT_SYSTEM);
+        assert_non_null(strstr(said, "out of memory\n"));
+        close(ends[0]);
+    }
+}
+
 int
 main(void)
 {
@@ -311,6 +363,7 @@ main(void)
         cmocka_unit_test(long_reasons_are_cut),
         cmocka_unit_test(statuses_have_names_and_exit_codes),
         cmocka_unit_test(memory_copies),
+        cmocka_unit_test(memory_that_is_not_there_ends_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* What must outlast the machine (base/system/file.c): files that are made, renamed, written to the
- * end, and folders; each failure is told. */
+/* These tests are of what must outlast the machine (base/system/file.c): files that are made,
+ * renamed, written to the end, and folders; each failure is told. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,6 +75,29 @@ opened_files_are_as_open_has_them(void **state)
     assert_int_equal(file_open(in_folder("none/opened"), O_RDWR | O_CREAT, 0600), -1);
     assert_int_equal(errno, ENOENT);
     unlink(path);
+}
+
+/* Number 0 is a file as others are; -1 is none, and an error number of before stays. */
+static void
+closing_takes_every_number(void **state)
+{
+    (void)state;
+    const int input = dup(0);
+    if (input >= 0) {
+        close(0);
+    }
+    const int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    file_close(file);
+    const int was_closed = fcntl(file, F_GETFD);
+    if (input >= 0) {
+        (void)dup2(input, 0);
+        close(input);
+    }
+    assert_int_equal(file, 0);
+    assert_int_equal(was_closed, -1);
+    errno = EXDEV;
+    file_close(-1);
+    assert_int_equal(errno, EXDEV);
 }
 
 static void
@@ -254,6 +277,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(opened_files_are_as_open_has_them),
         cmocka_unit_test(closing_says_whether_all_is_written),
+        cmocka_unit_test(closing_takes_every_number),
         cmocka_unit_test(renaming_is_that_of_rename),
         cmocka_unit_test(writes_go_to_their_place_or_fail),
         cmocka_unit_test(reading_is_bounded),

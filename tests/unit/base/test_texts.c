@@ -170,7 +170,7 @@ links_are_to_the_web(void **state)
 
 /* ---- mistyped words ---- */
 
-/* By its definition. */
+/* The expected value is computed by its definition. */
 static size_t
 distance(const char *a, size_t n, const char *b, size_t m)
 {
@@ -246,7 +246,7 @@ the_nearest_word_is_offered(void **state)
         nearest_offer(&nearest, cases[i].second);
         assert_string_equal(nearest_text(&nearest, "--", text), cases[i].text);
     }
-    /* Of the greatest length and one more. */
+    /* Texts of the greatest length, and of one more, are tried. */
     char word[EDIT_DISTANCE_MOST + 2], text[NEAREST_TEXT_SIZE];
     for (size_t length = EDIT_DISTANCE_MOST; length <= EDIT_DISTANCE_MOST + 1; length++) {
         memset(word, 'w', length);

@@ -156,7 +156,7 @@ random_text(unsigned *seed, bool shared)
     return copy;
 }
 
-/* The same lines in another order, some twice, with other labels. */
+/* The same lines give the same nodes in another order, some twice, with other labels. */
 static char *
 disguise(const char *text, unsigned *seed)
 {

@@ -59,7 +59,8 @@ verdict_of(const char *name)
     return (struct rule_verdict){.outcome = RULE_PASSED};
 }
 
-/* What fails or is untold, and nothing else, in the order of the table: "resolves see-other?". */
+/* Writes what fails or is untold, and nothing else, in the order of the table: "resolves
+ * see-other?". */
 static void
 assert_wrong(const char *expected)
 {

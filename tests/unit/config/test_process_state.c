@@ -1,5 +1,5 @@
-/* What processes say of themselves, as others read it: also after their end, and of a file that is
- * damaged or half written. */
+/* These tests are of what processes say of themselves, as others read it: also after their end, and
+ * of a file that is damaged or half written. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -176,6 +176,34 @@ ends_the_wait_for_one_that_cannot_start(void **state)
 }
 
 static void
+wait_for_a_page(void)
+{
+    struct reason why;
+    process_state_open(folder, "index.2");
+    process_state_ready();
+    process_state_wait(WAIT_WRITE, status_fail(&why, STATUS_CORRUPT, "page 7 is damaged"), &why);
+    pause();
+}
+
+/* It answers what can be answered; what is to be written there waits for ever. */
+static void
+jobs_are_not_waited_for_where_a_page_is_damaged(void **state)
+{
+    struct process_state found;
+    struct reason why;
+    (void)state;
+    const pid_t pid = run(wait_for_a_page);
+    read_until("index.2", PROCESS_WAITING, &found);
+    const uint64_t began = clock_monotonic_ms();
+    assert_int_equal(process_troubles_end(folder, began, false, &why), STATUS_OK);
+    assert_int_equal(process_troubles_end(folder, began, true, &why), STATUS_CORRUPT);
+    assert_non_null(strstr(why.text, "index.2 cannot go on: page 7 is damaged"));
+    assert_non_null(strstr(why.text, "docs/OPERATION.md"));
+    end(pid, SIGKILL);
+    assert_int_equal(process_troubles_end(folder, began, true, &why), STATUS_OK);
+}
+
+static void
 room_is_waited_for_by_who_wants_to(void **state)
 {
     struct reason why;
@@ -246,6 +274,8 @@ main(void)
                                         remove_folder),
         cmocka_unit_test_setup_teardown(room_is_waited_for_by_who_wants_to, make_folder,
                                         remove_folder),
+        cmocka_unit_test_setup_teardown(jobs_are_not_waited_for_where_a_page_is_damaged,
+                                        make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(half_a_record_is_none, make_folder, remove_folder),
         cmocka_unit_test(a_folder_that_cannot_be_written_does_not_matter),
     };

@@ -224,7 +224,7 @@ simulated_sitemap(struct simulation_run *run, unsigned number, double now)
         const bool says = lying ? simulated_random(run) < 0.3 : stale;
         const double trust = recrawl_trust(host->held, host->broken);
         document->says_unchanged = !says && document->visited > 0;
-        /* With less trust only samples, by which it can be won back. */
+        /* A sitemap with less trust is believed in samples only, by which trust can be won back. */
         if (says && !document->claimed &&
             recrawl_believes(trust, (uint64_t)(simulated_random(run) * 1e9))) {
             document->claimed = true;

@@ -132,7 +132,7 @@ only_the_first_500_kib_count(void **state)
 
 /* ---- all that is understood of a file ---- */
 
-/* What is understood, as text: counts of lines, valid and unknown ones; the delay; which rule
+/* Writes what is understood as text: counts of lines, valid and unknown ones; the delay; which rule
  * decides for some paths; lists. */
 static void
 describe(const struct robots *robots, struct buf *out)

@@ -1,4 +1,4 @@
-/* What publishers say of single documents, and what of it is for us. */
+/* These tests are of what publishers say of single documents, and of what of it is for us. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

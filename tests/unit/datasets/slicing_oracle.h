@@ -66,7 +66,7 @@ oracle_add(struct oracle *oracle, const char *subject, const char *predicate, co
     return triple;
 }
 
-/* Of a triple that is there, or of one that is not. */
+/* Adds a reification of a triple that is there, or of one that is not. */
 static inline void
 oracle_reify(struct oracle *oracle, unsigned number)
 {
@@ -117,7 +117,7 @@ oracle_make(struct oracle *oracle, uint64_t seed, size_t count, unsigned reifica
     }
 }
 
-/* As a dump would have it: labels without the name of their file. */
+/* Writes the term as a dump would have it: labels without the name of their file. */
 static inline void
 oracle_write_token(FILE *out, const char *token)
 {
@@ -152,7 +152,7 @@ struct oracle_marks {
     bool in[ORACLE_TRIPLES], forward[ORACLE_TRIPLES], backward[ORACLE_TRIPLES];
 };
 
-/* Whether a triple of those taken in one direction leads to the node. */
+/* Returns whether a triple of those taken in one direction leads to the node. */
 static inline bool
 oracle_leads(const struct oracle *oracle, const bool *marks, const char *node, bool backward)
 {
@@ -177,7 +177,7 @@ oracle_value(const struct oracle *oracle, const char *node, const char *predicat
     return "";
 }
 
-/* Whether the node states a triple of the description. */
+/* Returns whether the node states a triple of the description. */
 static inline bool
 oracle_states(const struct oracle *oracle, const struct oracle_marks *marks, const char *node)
 {
@@ -229,7 +229,7 @@ oracle_close(const struct oracle *oracle, const char *resource, bool symmetric,
                 marks->backward[i] = marks->in[i] = more = true;
             }
         }
-        /* What a description goes on from: nodes of reifications, too. */
+        /* Finds what a description goes on from: nodes of reifications, too. */
         for (size_t i = 0; i < oracle->count; i++) {
             const struct oracle_triple *triple = &oracle->triples[i];
             if (!marks->forward[i] && triple->graph[0] == '\0' &&

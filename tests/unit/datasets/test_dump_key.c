@@ -1,4 +1,4 @@
-/* What dumps are asked for by. */
+/* These tests are of the keys by which dumps are asked for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

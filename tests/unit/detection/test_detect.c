@@ -1,4 +1,4 @@
-/* What documents are, by content, claim and name. */
+/* These tests find what documents are, by content, claim and name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -337,7 +337,7 @@ test_decisions(void **state)
              PREFIXES "%s" DECISIONS("c:x owl:differentFrom a:x ; owl:sameAs b:x"), chain);
     same(trig, AX, AX);
     same(trig, CX, BX " " CX);
-    /* Values are parted, too. */
+    /* Values are divided, too. */
     const char *shared = PREFIXES FOAF_ONTOLOGY A("a:x foaf:mbox <mailto:v@v>")
         B("b:x foaf:mbox <mailto:v@v>") DECISIONS("b:x owl:differentFrom a:x");
     same(shared, AX, AX);

@@ -1,9 +1,9 @@
-/* What a batch makes of each document: a table of documents one after the other, and what is
- * remembered of them; how much room a batch asks for; and which terms the lexicon looks up and
- * which it remembers. The linker lets the test see what is asked of the environment. */
+/* These tests are of what a batch makes of each document: a table of documents one after the other,
+ * and what is remembered of them; how much room a batch asks for; and which terms the lexicon looks
+ * up and which it remembers. The linker lets the test see what is asked of the environment. */
 #include "tests/unit/index/index_outcomes.h"
 
-#include "index/write/batch_private.h"
+#include "index/write/batch.h"
 #include "tests/unit/index/index_fixture.h"
 #include "tests/unit/moved_clock.h"
 
@@ -474,7 +474,7 @@ recent_terms_are_not_looked_up(void **state)
     take_terms(&terms, 1000, 50, 40);
     assert_int_equal(assign(&terms, true), 0);
     assert_true(looked_up > 0);
-    /* Of more than memory holds those are remembered that were stored before. */
+    /* When there are more than memory holds, those are remembered that were stored before. */
     take_terms(&terms, 100000, TERMS_MOST, 40);
     for (unsigned i = 0; i < 3; i++) {
         char text[64];

@@ -234,7 +234,7 @@ blocks_have_no_more_rows_than_can_be_counted(void **state)
     assert_false(rows_add(&writer, &row));
     assert_int_equal(writer.count, UINT16_MAX);
     assert_int_equal(rows_end(&writer), ROWS_HEADER + 5 + UINT16_MAX - 1);
-    /* Of those that are read, no more than a block can have. */
+    /* No more of those that are read are taken than a block can have. */
     assert_int_equal(rows_read(ORDER_CSPO, block, lengths[0], back, &count, &why), STATUS_OK);
     assert_int_equal(count, ROWS_BLOCK_MOST);
     assert_int_equal(rows_read(ORDER_CSPO, block, lengths[1], back, &count, &why), STATUS_CORRUPT);
@@ -243,7 +243,7 @@ blocks_have_no_more_rows_than_can_be_counted(void **state)
 
 /* Four times number 1 of kind IRI, in the order CSPO: places 1 and 3 are near place 0. */
 #define BASE "\x01\x00\x45\x07\x45\x07"
-/* The same with number 2^56 - 1, and with inline 0 of type 1, in the last place. */
+/* It is the same with number 2^56 - 1, and with inline 0 of type 1, in the last place. */
 #define BASE_MOST "\x01\x00\x45\x07\x45\xc5\xff\xff\xff\xff\xff\xff\xff\x3f"
 #define BASE_INLINE "\x01\x00\x45\x07\x45\x01\x01\x00"
 

@@ -1,6 +1,6 @@
-/* What lies below quads and terms: when writing a tree anew pays (index/trees/fences.c), the
- * dictionaries by which blocks are packed (index/terms/block_packing.c), and changes that are taken
- * back (index/quads/snapshot.c). */
+/* These tests are of what lies below quads and terms: when writing a tree anew pays
+ * (index/trees/fences.c), the dictionaries by which blocks are packed
+ * (index/terms/block_packing.c), and changes that are taken back (index/quads/snapshot.c). */
 #include "tests/unit/index/index_fixture.h"
 
 #include "base/codec.h"
@@ -279,6 +279,82 @@ changes_that_fail_are_not_gathered(void **state)
     snapshots_free(snapshots);
 }
 
+/* How many of the batches' quads a snapshot sees when the tree has them all; -1: it has ended. */
+static int
+seen_by(struct snapshot *snapshot, uint64_t batches)
+{
+    struct row_vector rows = {0};
+    struct reason why = {""};
+    const struct row from = {{0}};
+    row_vector_reserve(&rows, batches);
+    for (uint64_t batch = 1; batch <= batches; batch++) {
+        const struct quad_oids quad = {batch, 2, 3, 4};
+        rows.rows[rows.count++] = row_of(&quad, ORDER_SPOC);
+    }
+    const enum status status = snapshot_restore(snapshot, ORDER_SPOC, &from, NULL, &rows, &why);
+    const int count = (int)rows.count;
+    row_vector_release(&rows);
+    assert_true(status == STATUS_OK || status == STATUS_STALE);
+    return status == STATUS_OK ? count : -1;
+}
+
+static void
+commit_batch(struct snapshots *snapshots, uint64_t batch)
+{
+    snapshots_publish(snapshots, set_of(batch), false);
+    snapshots_end(snapshots, true, false);
+    assert_int_equal(snapshots_committed(snapshots), batch);
+}
+
+/* What is kept for old snapshots is bounded: the oldest end first, but none that is held. */
+static void
+the_oldest_snapshots_end_for_memory(void **state)
+{
+    (void)state;
+    enum { KEPT = 3, BATCHES = 12 };
+    struct change_set *one = set_of(1);
+    struct snapshots *snapshots = snapshots_new(KEPT * change_set_bytes(one));
+    struct snapshot *open[BATCHES + 1];
+    change_set_free(one);
+    open[0] = snapshot_open(snapshots);
+    for (uint64_t batch = 1; batch <= BATCHES; batch++) {
+        commit_batch(snapshots, batch);
+        open[batch] = snapshot_open(snapshots);
+        for (uint64_t version = 0; version <= batch; version++) {
+            assert_int_equal(snapshot_version(open[version]), version);
+            assert_int_equal(seen_by(open[version], batch),
+                             version + KEPT >= batch ? (int)version : -1);
+        }
+    }
+    struct snapshot *held = snapshot_hold(snapshots);
+    struct snapshot *beside = snapshot_share(held);
+    assert_null(snapshot_next(held));
+    for (uint64_t batch = BATCHES + 1; batch <= 2 * BATCHES; batch++) {
+        commit_batch(snapshots, batch);
+        assert_int_equal(seen_by(held, batch), BATCHES);
+        assert_int_equal(seen_by(beside, batch), BATCHES);
+    }
+    assert_int_equal(seen_by(open[BATCHES - 1], 2 * BATCHES), -1);
+    for (uint64_t batch = BATCHES + 1; batch <= 2 * BATCHES; batch++) {
+        const struct change_set *next = snapshot_next(held);
+        assert_non_null(next);
+        assert_int_equal(next->version, batch);
+        snapshot_go_on(held);
+    }
+    assert_null(snapshot_next(held));
+    assert_int_equal(seen_by(held, 2 * BATCHES), 2 * BATCHES);
+    commit_batch(snapshots, 2 * BATCHES + 1); /* nothing holds the others any more */
+    assert_int_equal(seen_by(beside, 2 * BATCHES + 1), -1);
+    snapshot_close(held);
+    snapshot_close(beside);
+    for (size_t i = 0; i <= BATCHES; i++) {
+        snapshot_close(open[i]);
+    }
+    snapshot_close(NULL);
+    snapshots_free(snapshots);
+    snapshots_free(NULL);
+}
+
 /* ---- setup ---- */
 
 static int
@@ -307,10 +383,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(writing_anew_pays_when_many_blocks_change),
-        TEST(malformed_dictionaries_are_told),
-        TEST(blocks_are_unpacked_by_their_dictionary),
-        TEST(changes_that_fail_are_not_gathered),
+        TEST(writing_anew_pays_when_many_blocks_change), TEST(malformed_dictionaries_are_told),
+        TEST(blocks_are_unpacked_by_their_dictionary),   TEST(changes_that_fail_are_not_gathered),
+        TEST(the_oldest_snapshots_end_for_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,7 +68,7 @@ change(struct partition *partition, const struct buf *request, struct reason *wh
     return status;
 }
 
-/* Of every second document, what is there goes, and something else comes. */
+/* In every second document what is there goes, and something else comes. */
 static enum status
 update(struct partition *partition, struct reason *why)
 {

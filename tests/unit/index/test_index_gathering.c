@@ -12,7 +12,7 @@
 #include "base/system/log.h"
 #include "index/trees/environment.h"
 #include "index/write/gathering.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 #include "tests/unit/brief.h"
 
 enum { DOCUMENTS = 24, QUADS = 40, CACHE = 4 << 20, TRIES = 4, TRIES_LEAST = 1, NEVER_S = 3600 };

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -301,6 +302,81 @@ compacting_makes_files_smaller(void **state)
     assert_true(after * 2 < before);
 }
 
+struct told {
+    struct partition *partition;
+    struct buf lines;
+};
+
+/* Another compaction beside this one is turned away. */
+static enum status
+take_line(void *context, struct slice line, struct reason *why)
+{
+    struct told *told = context;
+    const atomic_bool cancel = false;
+    struct reason because = {""};
+    assert_int_equal(
+        partition_compact(told->partition, &cancel, fixture_append, &told->lines, &because),
+        STATUS_AGAIN);
+    (void)buf_append_slice(&told->lines, line);
+    return line.at[0] == 'a' ? status_fail(why, STATUS_FULL, "the last line") : STATUS_OK;
+}
+
+static uint64_t
+size_of(const char *folder, const char *name)
+{
+    char path[SCRATCH_SIZE + 64];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
+}
+
+/* The sizes that are told are those of the files. */
+static void
+compacting_tells_sizes(void **state)
+{
+    (void)state;
+    char folder[SCRATCH_SIZE + 32], plain[SCRATCH_SIZE + 32];
+    struct reason why = {""};
+    fixture_run("rm -rf %s/copy%s", base, "");
+    fixture_run("cp -r %s/index %s/copy", base, base);
+    snprintf(folder, sizeof folder, "%s/copy", base);
+    snprintf(plain, sizeof plain, "%s/index", base);
+    struct told told = {.partition = fixture_open(folder, CACHE)};
+    buf_init(&told.lines, 1 << 16);
+    atomic_bool cancel = true;
+    assert_int_equal(partition_compact(told.partition, &cancel, take_line, &told, &why),
+                     STATUS_CANCELLED);
+    assert_int_equal(told.lines.length, 0);
+    cancel = false;
+    assert_int_equal(partition_compact(told.partition, &cancel, take_line, &told, &why),
+                     STATUS_FULL);
+    assert_string_equal(why.text, "the last line");
+    (void)buf_append(&told.lines, "", 1);
+    unsigned trees = 0;
+    uint64_t total = 0;
+    for (const char *line = told.lines.data; *line != '\0'; line = strchr(line, '\n') + 1) {
+        char name[32];
+        unsigned long before, after;
+        assert_int_equal(
+            sscanf(line, "%31[^:]: %lu bytes before, %lu after", name, &before, &after), 3);
+        if (strcmp(name, "all files") == 0) {
+            assert_true(before > total);
+            assert_true(after < before);
+            assert_int_equal(trees, 14);
+            continue;
+        }
+        trees++;
+        total += before;
+        assert_int_equal(before, size_of(plain, name));
+        assert_in_range(after, 1, before);
+        if (strncmp(name, "quads-", 6) == 0) {
+            assert_true(after * 2 < before);
+        }
+    }
+    buf_release(&told.lines);
+    partition_close(told.partition);
+}
+
 /* The linker puts this in the place of what writes checkpoints: it counts. */
 static atomic_uint checkpoints;
 enum status __real_environment_checkpoint(struct environment *environment, bool force,
@@ -341,6 +417,7 @@ main(void)
         cmocka_unit_test(a_malformed_copy_is_refused),
         cmocka_unit_test(a_backup_holds_one_state),
         cmocka_unit_test(compacting_makes_files_smaller),
+        cmocka_unit_test(compacting_tells_sizes),
         cmocka_unit_test(a_kill_at_any_write_of_compact_loses_nothing),
         cmocka_unit_test(a_torn_write_of_compact_loses_nothing),
         cmocka_unit_test(a_full_disk_of_compact_loses_nothing),

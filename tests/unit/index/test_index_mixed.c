@@ -216,7 +216,7 @@ join_in_graph(struct reader *reader, unsigned document, struct reason *why)
     return STATUS_OK;
 }
 
-/* Of every graph one distinct number, as often as it has quads. */
+/* Every graph gives one distinct number, as often as it has quads. */
 static enum status
 count_in_graphs(struct reader *reader, struct reason *why)
 {
@@ -317,7 +317,7 @@ start_reader(struct reader *reader, struct world *world, unsigned number)
     assert_int_equal(pthread_create(&reader->thread, NULL, read_on, reader), 0);
 }
 
-/* For a while, and until a version was seen that is newer than those before. */
+/* Reads for a while, and until a version was seen that is newer than those before. */
 static void
 live(struct world *world, unsigned ms)
 {

@@ -203,7 +203,8 @@ patches_change_what_they_name(void **state)
     buf_init(&dump, 1 << 16);
     put(partition, 5, false,
         "<http://s/> <http://p/> \"one\" .\n<http://s/> <http://p/> \"two\" .\n");
-    /* Of three in one batch the last that has a quad decides; a dropped one counts for nothing. */
+    /* When three are in one batch, the last that has a quad decides; a dropped one counts for
+     * nothing. */
     const size_t first = patch(batch, "<http://s/> <http://p/> \"one\" .\n",
                                "<http://s/> <http://p/> \"three\" .\n");
     const size_t second = patch(batch,

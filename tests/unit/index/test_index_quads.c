@@ -74,7 +74,7 @@ compare_oids(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct quad_oids));
 }
 
-/* Of all scans that remember, whatever snapshot they are of. */
+/* All scans that remember blocks share it, whatever snapshot they are of. */
 static struct recent_blocks *recent;
 
 static void
@@ -150,6 +150,119 @@ check_skipping(struct quads *quads, struct snapshot *snapshot, const bool *model
         }
     }
     quads_scan_close(scan);
+}
+
+static oid
+place_of(const struct quad_oids *quad, unsigned place)
+{
+    const oid places[] = {quad->subject, quad->predicate, quad->object, quad->graph};
+    return places[place];
+}
+
+static struct quad_oids
+with_place(struct quad_oids pattern, unsigned place, oid value)
+{
+    oid *const places[] = {&pattern.subject, &pattern.predicate, &pattern.object, &pattern.graph};
+    *places[place] = value;
+    return pattern;
+}
+
+/* Cuts ascend; the ranges between them, each scanned by itself, are all rows, and of about the same
+ * size where there are many values. */
+static void
+check_cuts(struct quads *quads, struct snapshot *snapshot, const bool *model,
+           const struct quad_oids *pattern, size_t most)
+{
+    struct reason why = {""};
+    struct quad_cuts cuts = {.count = most};
+    size_t expected = 0, total = 0, largest = 0;
+    unsigned bound;
+    const enum quad_order order = quads_order_for(pattern, &bound);
+    assert_int_equal(quads_divide(quads, pattern, ORDER_COUNT, &cuts, &why), STATUS_OK);
+    assert_true(cuts.count <= most);
+    for (size_t i = 0; i < UNIVERSE; i++) {
+        expected += model[i] && matches(&universe[i], pattern);
+    }
+    for (size_t range = 0; range <= cuts.count; range++) {
+        struct quads_scan *scan;
+        struct quad_oids found[64];
+        size_t n = 1, count = 0;
+        assert_true(range < 2 || cuts.values[range - 1] > cuts.values[range - 2]);
+        assert_int_equal(quads_scan_open(&scan, quads, snapshot, pattern, order, &why), STATUS_OK);
+        if (range > 0) {
+            const struct quad_oids first = with_place(*pattern, cuts.place, cuts.values[range - 1]);
+            quads_scan_skip(scan, &first);
+        }
+        if (range < cuts.count) {
+            const struct quad_oids end = with_place(*pattern, cuts.place, cuts.values[range]);
+            quads_scan_until(scan, &end);
+        }
+        while (n > 0) {
+            assert_int_equal(quads_scan_next(scan, found, 64, &n, &why), STATUS_OK);
+            for (size_t i = 0; i < n; i++) {
+                const oid value = place_of(&found[i], cuts.place);
+                assert_true(range == 0 || value >= cuts.values[range - 1]);
+                assert_true(range == cuts.count || value < cuts.values[range]);
+            }
+            count += n;
+        }
+        quads_scan_close(scan);
+        total += count;
+        largest = count > largest ? count : largest;
+    }
+    assert_int_equal(total, expected);
+    if (bound == 0 && expected > UNIVERSE / 3) {
+        assert_int_equal(cuts.count, most);
+        assert_in_range(largest, expected / (most + 1), 4 * expected / (most + 1));
+    }
+}
+
+static void
+check_divisions(struct quads *quads, struct snapshot *snapshot, const bool *model)
+{
+    struct reason why = {""};
+    struct quad_cuts cuts = {.count = 3};
+    const struct quad_oids some = universe[random_number() % UNIVERSE], any = {0};
+    check_cuts(quads, snapshot, model, &any, 3);
+    check_cuts(quads, snapshot, model, &(struct quad_oids){.predicate = some.predicate}, 5);
+    check_cuts(quads, snapshot, model, &(struct quad_oids){.graph = some.graph}, 1);
+    check_cuts(quads, snapshot, model, &any, 0);
+    assert_int_equal(quads_divide(quads, &some, ORDER_COUNT, &cuts, &why), STATUS_OK);
+    assert_int_equal(cuts.count, 0);
+    const struct quad_oids of_graph = {.graph = some.graph};
+    assert_int_equal(quads_divide(quads, &of_graph, ORDER_SPOC, &cuts, &why), STATUS_UNSUPPORTED);
+    cuts.count = QUAD_CUTS + 10;
+    assert_int_equal(quads_divide(quads, &any, ORDER_OSPC, &cuts, &why), STATUS_OK);
+    assert_in_range(cuts.count, 0, QUAD_CUTS);
+    assert_int_equal(cuts.place, 2);
+}
+
+/* Exact where there are few; where there are many, not far off. */
+static void
+check_estimates(struct quads *quads, struct snapshot *snapshot, const bool *model)
+{
+    struct reason why = {""};
+    enum { FEW = 100, TIMES = 5 };
+    uint64_t total = 0;
+    for (size_t i = 0; i < UNIVERSE; i++) {
+        total += model[i];
+    }
+    for (unsigned mask = 0; mask < 16; mask++) {
+        const struct quad_oids some = universe[random_number() % UNIVERSE];
+        const struct quad_oids pattern = {
+            mask & 1 ? some.subject : OID_NONE, mask & 2 ? some.predicate : OID_NONE,
+            mask & 4 ? some.object : OID_NONE, mask & 8 ? some.graph : OID_NONE};
+        uint64_t expected = 0, rows = 0;
+        for (size_t i = 0; i < UNIVERSE; i++) {
+            expected += model[i] && matches(&universe[i], &pattern);
+        }
+        assert_int_equal(quads_estimate(quads, snapshot, &pattern, total, &rows, &why), STATUS_OK);
+        if (mask == 0 || expected <= FEW) {
+            assert_int_equal(rows, expected);
+        } else {
+            assert_in_range(rows, expected / TIMES, expected * TIMES);
+        }
+    }
 }
 
 static void
@@ -339,6 +452,10 @@ random_batches_agree_with_a_set(void **state)
         check_patterns(quads, now, present);
         const struct quad_oids of_literal = {.subject = oid_stored(11, OID_KIND_STRING)};
         check_pattern(quads, now, present, &of_literal);
+        if (round % 6 == 0) {
+            check_divisions(quads, now, present);
+            check_estimates(quads, now, present);
+        }
         check_kept_block(quads, now);
         check_latches(environment, quads, now);
         snapshot_close(now);

@@ -16,7 +16,7 @@
 #include "base/memory.h"
 #include "index/maintenance/backup.h"
 #include "index/write/packed_quads.h"
-#include "index/write/partition_private.h"
+#include "index/write/partition_state.h"
 #include "index/write/patch.h"
 
 enum { DOCUMENTS = 60, QUADS = 40, ROUNDS = 12, CACHE = 4 << 20, SECONDS = 60, HOUR = 3600 };
@@ -190,6 +190,93 @@ a_graph_of_many_quads_is_taken_in_parts(void **state)
     partition_close(partition);
 }
 
+/* A run that finds no room is taken back, and comes when there is room again. */
+static void
+a_run_without_room_comes_later(void **state)
+{
+    (void)state;
+    char folder[96];
+    struct reason why = {""};
+    struct partition *partition = open_at("no-room", folder);
+    struct index_batch *batch = index_batch_new(partition);
+    for (unsigned i = 0; i < 4; i++) {
+        index_batch_reset(batch);
+        add_large(batch, 100 * (i / 2), 100 * (i / 2) + 100);
+        environment_fault(i % 2 == 0 ? FAULT_FULL : FAULT_NONE, 1);
+        const enum status status = index_batch_stage(batch, usual, &why);
+        environment_fault(FAULT_NONE, 0);
+        if (status != (i % 2 == 0 ? STATUS_FULL : STATUS_OK)) {
+            fail_msg("%s: %s", status_name(status), why.text);
+        }
+        assert_true(i % 2 == 1 || partition_waits(partition, status));
+    }
+    must(partition_merge_staged(partition, NULL, &why), &why);
+    assert_int_equal(quads_of(partition), 200);
+    fixture_verify(partition, folder);
+    index_batch_free(batch);
+    partition_close(partition);
+}
+
+/* Removals come before what is added, and in patches alone; what was begun and not ended is not
+ * there. */
+static void
+removals_have_their_place(void **state)
+{
+    (void)state;
+    char folder[96];
+    struct reason why = {""};
+    struct partition *partition = open_at("removals", folder);
+    struct index_batch *batch = index_batch_new(partition);
+    const struct term iri = term_iri(SLICE("a:x"));
+    const struct quad quad = {.subject = iri, .predicate = iri, .object = iri};
+    index_batch_begin_patch(batch, SLICE("http://a.example/"));
+    must(index_batch_removal(batch, &quad, &why), &why);
+    must(index_batch_quad(batch, &quad, &why), &why);
+    assert_int_equal(index_batch_removal(batch, &quad, &why), STATUS_MISUSE);
+    index_batch_begin(batch, &(struct index_document){.uri = SLICE("http://b.example/")});
+    assert_int_equal(index_batch_quads(batch), 0);
+    assert_int_equal(index_batch_removal(batch, &quad, &why), STATUS_MISUSE);
+    must(index_batch_quad(batch, &quad, &why), &why);
+    (void)index_batch_end(batch);
+    must(index_batch_commit(batch, &why), &why);
+    assert_int_equal(quads_of(partition), 1);
+    fixture_verify(partition, folder);
+    index_batch_free(batch);
+    partition_close(partition);
+}
+
+/* Documents whose URIs are longer than what is kept of them at a time: each counts for its host. */
+static void
+long_names_count_for_their_hosts(void **state)
+{
+    (void)state;
+    enum { NAMES = 6, LONG = (1 << 20) + 100 };
+    char folder[96];
+    struct reason why = {""};
+    struct partition *partition = open_at("long", folder);
+    struct index_batch *batch = index_batch_new(partition);
+    const struct quad_sink sink = {index_batch_quad, batch};
+    const struct slice nquads = SLICE("<a:s> <a:p> <a:o> .\n");
+    char *uri = memory_alloc(LONG + 1);
+    memset(uri, 'x', LONG);
+    for (unsigned i = 0; i < NAMES; i++) {
+        char origin[] = "http://host0.example/0";
+        origin[11] = (char)('0' + i % 3);
+        origin[21] = (char)('0' + i);
+        memcpy(uri, origin, sizeof origin - 1);
+        index_batch_begin_patch(batch, slice_of(uri, LONG));
+        must(nquads_parse(nquads, NULL, &sink, &why), &why);
+        (void)index_batch_end(batch);
+    }
+    free(uri);
+    must(index_batch_stage(batch, usual, &why), &why);
+    must(partition_merge_staged(partition, NULL, &why), &why);
+    assert_int_equal(quads_of(partition), NAMES);
+    fixture_verify(partition, folder);
+    index_batch_free(batch);
+    partition_close(partition);
+}
+
 static void
 memory_and_runs_are_bounded(void **state)
 {
@@ -318,7 +405,7 @@ request_many(struct buf *request, char letter, size_t bytes)
     free(text);
 }
 
-/* What comes to a queue when its worker waits for more. */
+/* This comes to a queue when its worker waits for more. */
 static struct {
     struct patch_queue *queue; /* NULL: nothing */
     struct rpc_request request;
@@ -582,6 +669,9 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quads_that_wait_make_the_same_index),
         cmocka_unit_test(a_graph_of_many_quads_is_taken_in_parts),
+        cmocka_unit_test(a_run_without_room_comes_later),
+        cmocka_unit_test(removals_have_their_place),
+        cmocka_unit_test(long_names_count_for_their_hosts),
         cmocka_unit_test(memory_and_runs_are_bounded),
         cmocka_unit_test(what_nobody_brings_in_comes_by_itself),
         cmocka_unit_test(a_backup_has_what_waited),

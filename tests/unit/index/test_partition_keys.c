@@ -53,7 +53,7 @@ commit(unsigned document, uint64_t generation, const char *nquads)
     index_batch_free(batch);
 }
 
-/* Whether the place of the log names the node. */
+/* Returns whether the place of the log names the node. */
 static bool
 is_node(const struct answer *answer, enum key_places places, size_t place, const char *iri)
 {
@@ -99,7 +99,7 @@ tear_down(void **state)
     return 0;
 }
 
-/* What is there at the first asking, and what commits bring. */
+/* The log has what is there at the first asking, and what commits bring. */
 static void
 a_log_grows(void **state)
 {
@@ -112,6 +112,8 @@ a_log_grows(void **state)
                 is_node(&first, KEYS_SUBJECTS, 1, "urn:c"));
     commit(2, 1, "<urn:a> <urn:q> <urn:d> <urn:h> .\n<urn:d> <urn:q> <urn:e> <urn:h> .\n");
     commit(1, 2, "<urn:f> <urn:p> <urn:b> <urn:g> .\n"); /* the others are removed */
+    assert_int_equal(ask(KEYS_SUBJECTS, first.epoch, first.count, true, &known),
+                     STATUS_CANCELLED); /* of a log that has begun, too */
     assert_int_equal(ask(KEYS_SUBJECTS, first.epoch, first.count, false, &second), STATUS_OK);
     assert_int_equal(second.epoch, first.epoch);
     assert_int_equal(second.from, 2);

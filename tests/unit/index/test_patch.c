@@ -311,7 +311,7 @@ packed_terms_are_checked(void **state)
                                               {OID_KIND_LANGUAGE, "en", "\xed\xa0\x80"},
                                               {OID_KIND_NONE, NULL, "x"},
                                               {7, NULL, "x"}};
-    /* Of graph, subject, predicate, object; 2 is a literal. */
+    /* Each row has the numbers of graph, subject, predicate and object; 2 is a literal. */
     static const uint64_t numbers[][4] = {{2, 0, 1, 2}, {0, 2, 1, 0}, {0, 0, 2, 0}, {3, 0, 1, 2},
                                           {0, 3, 1, 2}, {0, 0, 3, 2}, {0, 0, 1, 3}};
     struct buf request;
@@ -391,7 +391,7 @@ changes_share_a_transaction(void **state)
     check_change(&changes[1], 3, 0);
     check_change(&changes[2], 0, 1);
     assert_int_equal(batches(), before + 4);
-    /* As many at once as memory is for. */
+    /* As many are committed at once as memory is for. */
     for (size_t i = 0; i < 3; i++) {
         quads_request(&requests[i], "a:g", "",
                       i == 0   ? Q("t", "1", "g")

@@ -11,7 +11,7 @@
 
 #include "base/codec.h"
 #include "index/quads/documents.h"
-#include "index/words/literals_private.h"
+#include "index/words/literals_index.h"
 #include "tests/unit/index_parts/index_records.h"
 
 enum { RECORD = 256, KEY = 16 };
@@ -133,7 +133,7 @@ static enum status
 read_state(struct reason *why)
 {
     static struct literals literals;
-    return literals_state_get(&literals, why);
+    return literals_state_get(literals.tree, &literals.state, why);
 }
 
 static void
@@ -146,9 +146,9 @@ test_the_state_of_words_is_read_as_written(void **state)
     for (size_t length = 0; length <= WORD_MOST; length += WORD_MOST / 2) {
         memset(given.done, 'w', length);
         given.done_length = length;
-        assert_int_equal(literals_state_put(&literals, NULL, &given, &why), STATUS_OK);
+        assert_int_equal(literals_state_put(literals.tree, NULL, &given, &why), STATUS_OK);
         memset(&literals.state, 0xff, sizeof literals.state);
-        assert_int_equal(literals_state_get(&literals, &why), STATUS_OK);
+        assert_int_equal(literals_state_get(literals.tree, &literals.state, &why), STATUS_OK);
         assert_int_equal(literals.state.next, 1000);
         assert_int_equal(literals.state.literals, 7);
         assert_int_equal(literals.state.words, 300);
@@ -169,18 +169,18 @@ test_the_state_of_words_is_read_as_written(void **state)
     (void)buf_append_char(&longer, 'w');
     memcpy(record, longer.data, longer.length);
     record_length = longer.length;
-    assert_int_equal(literals_state_get(&literals, &why), STATUS_CORRUPT);
+    assert_int_equal(literals_state_get(literals.tree, &literals.state, &why), STATUS_CORRUPT);
     buf_release(&longer);
     /* A tree without words has none yet; other failures are told. */
     tree_status = STATUS_NOT_FOUND;
     memset(&literals.state, 0xff, sizeof literals.state);
-    assert_int_equal(literals_state_get(&literals, &why), STATUS_OK);
+    assert_int_equal(literals_state_get(literals.tree, &literals.state, &why), STATUS_OK);
     assert_int_equal(literals.state.next, 1);
     assert_int_equal(literals.state.literals, 0);
     assert_int_equal(literals.state.done_length, 0);
     tree_status = STATUS_SYSTEM;
-    assert_int_equal(literals_state_get(&literals, &why), STATUS_SYSTEM);
-    assert_int_equal(literals_state_put(&literals, NULL, &given, &why), STATUS_SYSTEM);
+    assert_int_equal(literals_state_get(literals.tree, &literals.state, &why), STATUS_SYSTEM);
+    assert_int_equal(literals_state_put(literals.tree, NULL, &given, &why), STATUS_SYSTEM);
     tree_status = STATUS_OK;
 }
 

@@ -1,5 +1,5 @@
-/* What the index keeps in memory of changes, of names that rows were sent under and of sessions,
- * beside plain arrays that do the same. */
+/* These tests are of what the index keeps in memory of changes, of names that rows were sent under
+ * and of sessions, beside plain arrays that do the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ number_of(const struct quad_oids *quad)
                       quad->object - 1);
 }
 
-/* What a batch does to each quad. */
+/* A batch does this to each quad. */
 enum { NOTHING, ADDED, REMOVED };
 
 static struct change_set *

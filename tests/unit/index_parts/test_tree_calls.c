@@ -269,7 +269,7 @@ enum task {
     TASKS
 };
 
-/* Of what may differ from time to time nothing stays in out. */
+/* Nothing stays in out of what may differ from time to time. */
 static enum status
 carry_out(enum task task, struct partition *partition, struct buf *out, struct reason *why)
 {

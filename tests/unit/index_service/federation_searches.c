@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "index/client/federation/federation_private.h"
+#include "index/client/federation/federation_stream.h"
+#include "index/client/federation/federation_terms.h"
 #include "index/client/index_client.h"
 
 enum { PARTITIONS_ASKED = 3, MANY = 150, PIECE = 7 };
@@ -78,7 +79,7 @@ __wrap_client_miss(struct index_client *client, size_t partition, enum status st
 
 /* ---- tests ---- */
 
-/* What the search finds, "score literal" each, or NULL and its status. */
+/* Writes what the search finds, "score literal" each, or NULL and its status. */
 static enum status
 search(struct index_client *client, uint32_t most, struct buf *found, struct reason *why)
 {

@@ -96,7 +96,7 @@ lookup_count(void *count, const struct index_statement *statement, struct reason
     return STATUS_OK;
 }
 
-/* So many of each pattern. */
+/* So many statements are given of each pattern. */
 static void
 check_limit(struct index_client *client)
 {

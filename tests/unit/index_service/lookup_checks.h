@@ -1,4 +1,4 @@
-/* What lookups give, beside what searches, patterns and queries do. */
+/* Tests what lookups give, beside what searches, patterns and queries do. */
 #ifndef TESTS_UNIT_INDEX_SERVICE_LOOKUP_CHECKS_H
 #define TESTS_UNIT_INDEX_SERVICE_LOOKUP_CHECKS_H
 

@@ -6,7 +6,7 @@
 
 enum { WRITER_MEMORY = 8 << 20, LOOK_MS = 50 };
 
-/* What the index stage does between two batches, for all partitions. */
+/* Does what the index stage does between two batches, for all partitions. */
 static void *
 carry_out(void *context)
 {

@@ -15,7 +15,7 @@ enum { MEMORY = 64 << 10 };
 
 static const struct partition_version first = {1, 1};
 
-/* What a cache rests on. */
+/* A cache rests on these. */
 struct fixture {
     struct change_marks *commits, *words;
     struct answer_cache *cache;

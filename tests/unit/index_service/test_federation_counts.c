@@ -38,6 +38,7 @@ static struct {
 } fault;
 static unsigned asked[FORMS]; /* requests of each form */
 static size_t piece;          /* bytes that are handed out at once */
+static size_t sessions_ended; /* requests for it */
 
 static size_t
 graphs_of(size_t partition, size_t triple)
@@ -208,6 +209,7 @@ __wrap_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice req
 {
     (void)client, (void)request, (void)timeout_ms, (void)done, (void)context;
     assert_int_equal(verb, INDEX_VERB_END);
+    sessions_ended++;
 }
 
 /* ---- counting ---- */
@@ -352,6 +354,22 @@ triples_of_several_partitions_count_once(void **state)
         assert_int_equal(asked[TRIPLES_FINGERPRINTS], PARTITIONS_ASKED);
     }
     expect_scan(TRIPLE_SUBJECT);
+}
+
+/* No rows are asked for where no fingerprint is of several partitions, and sessions are ended. */
+static void
+partitions_with_nothing_in_common_are_asked_once(void **state)
+{
+    (void)state;
+    partitions[0].triples[1][0] = NULL;
+    partitions[1].triples[0][0] = NULL;
+    partitions[2].triples[0][0] = NULL;
+    sessions_ended = 0;
+    for (int by = TRIPLE_PREDICATE; by <= TRIPLE_ALL; by++) {
+        expect((enum triple_place)by, 0, STATUS_OK);
+        assert_int_equal(asked[TRIPLES_ROWS], 0);
+    }
+    assert_int_equal(asked[TRIPLES_FINGERPRINTS], PARTITIONS_ASKED);
 }
 
 /* Identifiers of a query's terms mean nothing to the next one. */
@@ -523,6 +541,7 @@ main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(triples_of_several_partitions_count_once),
+        CASE(partitions_with_nothing_in_common_are_asked_once),
         CASE(what_is_kept_holds_for_other_queries),
         CASE(a_partition_that_goes_away_makes_it_a_scan),
         CASE(what_is_wrong_is_no_count),

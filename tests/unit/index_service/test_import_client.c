@@ -273,7 +273,7 @@ quads_are_bounded(void **state)
 
 /* ---- more than one request ---- */
 
-/* So many bytes of literals, none like another, into the graph. */
+/* Puts so many bytes of literals, none like another, into the graph. */
 static uint64_t
 take_large(struct importer *importer, const char *graph, size_t bytes, enum status *status)
 {

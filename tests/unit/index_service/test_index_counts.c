@@ -14,7 +14,7 @@ static struct buf text, expected;
 
 /* ---- partitions of the test ---- */
 
-/* What each partition's stream is, in place of it; NULL: the streams are read. */
+/* Stands in the place of each partition's stream; NULL: the streams are read. */
 static const char *const *fakes;
 static size_t fake_piece; /* bytes that come at once */
 static unsigned fake_sets;
@@ -552,7 +552,7 @@ fingerprints_are_those_of_the_triples(void **state)
     served_stop(&served);
 }
 
-/* Of many rows, over several steps of the scan, those that are wanted. */
+/* Those that are wanted are found among many rows, over several steps of the scan. */
 static void
 rows_are_named_by_number(void **state)
 {
@@ -620,7 +620,8 @@ malformed_requests_are_refused(void **state)
     for (request.length -= 1; request.length > 10; request.length--) {
         check_malformed(&served, &request, STATUS_PROTOCOL);
     }
-    /* The same row twice; one past the last; fewer than announced; more than announced. */
+    /* Each is refused: the same row twice; one past the last; fewer than announced; more than
+     * announced. */
     static const uint64_t numbers[][4] = {
         {2, 5, 0, 0}, {1, GRAPHS * TRIPLES_EACH, 0, 0}, {3, 5, 1, 1}, {1, 5, 0, 0}};
     static const size_t lengths[] = {3, 2, 3, 3};
@@ -635,7 +636,7 @@ malformed_requests_are_refused(void **state)
     codec_put_varint(&request, 1);
     codec_put_varint(&request, GRAPHS * TRIPLES_EACH - 1);
     check_malformed(&served, &request, STATUS_OK);
-    /* What no triple here has. */
+    /* No triple here has this. */
     begin_request(&request, TRIPLES_FINGERPRINTS, &unknown);
     must(ask(&served, 0, &request, &text, &why), &why);
     assert_int_equal(text.length, 1);

@@ -245,7 +245,7 @@ take_value(void *out, size_t resource, size_t predicate, const struct term *obje
     (void)buf_printf(out, "%zu %zu %.*s\n", resource, predicate, SLICE_PRINT(object->value));
 }
 
-/* Of many statements, the few that are wanted. */
+/* The few statements that are wanted are given of many. */
 static void
 check_large_resource(struct world *world)
 {
@@ -337,7 +337,7 @@ __wrap_cursor_write_last(struct cursor *cursor, struct slice bytes, struct reaso
     return __real_cursor_write_last(cursor, bytes, why);
 }
 
-/* Of long literals few are in the service's memory at once, however many are found. */
+/* Few long literals are in the service's memory at once, however many are found. */
 static void
 long_literals_are_written_bit_by_bit(void **state)
 {
@@ -372,7 +372,24 @@ long_literals_are_written_bit_by_bit(void **state)
     stop(&world);
 }
 
-/* What the others have is estimated as if it were in one. */
+/* Takes the lines of lists of nodes out of a plan. */
+static void
+leave_out_lists(struct buf *plan)
+{
+    struct buf all;
+    buf_init(&all, ANSWER);
+    buf_append_slice(&all, buf_slice(plan));
+    buf_reset(plan);
+    for (struct slice rest = buf_slice(&all); rest.length > 0;) {
+        const struct slice line = slice_take(&rest, '\n');
+        if (!slice_starts(line, SLICE("listed of"))) {
+            (void)buf_printf(plan, "%.*s\n", SLICE_PRINT(line));
+        }
+    }
+    buf_release(&all);
+}
+
+/* Several partitions estimate as if all were in one, which alone keeps lists of nodes. */
 static void
 partitions_estimate_stars(void **state)
 {
@@ -389,6 +406,7 @@ partitions_estimate_stars(void **state)
                          &(struct index_query_options){.answer = INDEX_ANSWER_PLAN}, fixture_append,
                          &plans[i], &why),
              &why);
+        leave_out_lists(&plans[i]);
         stop(&world);
     }
     assert_string_equal(plans[1].data, plans[0].data);

@@ -1,6 +1,7 @@
-/* What the index's client makes of the answers of several partitions (index/client/index_client.c):
- * lines that are merged, counted and limited, and partitions that break off or answer wrongly. The
- * linker puts the functions below in the place of the streams, so there are no services. */
+/* These tests are of what the index's client makes of the answers of several partitions
+ * (index/client/index_client.c): lines that are merged, counted and limited, and partitions that
+ * break off or answer wrongly. The linker puts the functions below in the place of the streams, so
+ * there are no services. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -298,7 +298,7 @@ test_one_record(void **state)
     answers("SELECT ?p { GRAPH q:provenance { <x> ?p ?o } }", "");
 }
 
-/* From what was archived, and from a blank node, back to the document. */
+/* Patterns lead from what was archived, and from a blank node, back to the document. */
 static void
 test_backwards(void **state)
 {

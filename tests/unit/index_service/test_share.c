@@ -69,7 +69,7 @@ test_a_graph_lies_whole_in_one_partition(void **state)
         {"{ GRAPH ?g { ?s <p> ?x } GRAPH ?g { ?x <q> ?y } }", SHARE_BAG},
         {"{ GRAPH ?g { ?s <p> ?x } OPTIONAL { GRAPH ?g { ?x <q> ?y } } }", SHARE_BAG},
         {"{ GRAPH ?g { ?s <p> ?x } MINUS { GRAPH ?g { ?s <q> ?y } } }", SHARE_BAG},
-        /* What meets across graphs. */
+        /* These patterns meet across graphs. */
         {"{ GRAPH ?g { ?s <p> ?x } GRAPH ?h { ?x <q> ?y } }", SHARE_NOT},
         {"{ GRAPH ?g { ?s <p> ?x } OPTIONAL { GRAPH ?h { ?x <q> ?y } } }", SHARE_NOT},
         {"{ GRAPH ?g { ?s <p> ?x } OPTIONAL { ?x <q> ?y } }", SHARE_NOT},
@@ -81,7 +81,7 @@ test_a_graph_lies_whole_in_one_partition(void **state)
         {"{ GRAPH <g> { ?s <p> ?x } }", SHARE_NOT},
         {"{ VALUES ?x { 1 } OPTIONAL { GRAPH ?g { ?s <p> ?x } } }", SHARE_NOT},
         {"{ VALUES ?x { 1 } MINUS { GRAPH ?g { ?s <p> ?x } } }", SHARE_NOT},
-        /* What is not the same everywhere. */
+        /* These are not the same everywhere. */
         {"{ GRAPH ?g { ?s <p> ?x } FILTER(RAND() < 0.5) }", SHARE_NOT},
         {"{ GRAPH ?g { ?s <p> ?x BIND(BNODE() AS ?b) } }", SHARE_NOT},
         {"{ GRAPH ?g { ?x q:matches 'word' . ?s ?p ?x } }", SHARE_NOT},
@@ -208,7 +208,7 @@ test_joins_are_parted_by_a_node(void **state)
         node = node->kind == ALGEBRA_PROJECT ? node->left : node;
         const bool splits = share_split_of(query, node, &split);
         if (splits != (cases[i].places != NOT)) {
-            fail_msg("%s is %sparted", cases[i].pattern, splits ? "" : "not ");
+            fail_msg("%s is %sdivided", cases[i].pattern, splits ? "" : "not ");
         }
         if (splits) {
             assert_true(slice_is(query->slot_names[split.slot], cases[i].slot));
@@ -224,7 +224,7 @@ test_selections_are_parted_by_what_they_keep(void **state)
 {
     static const struct {
         const char *query;
-        bool parted;
+        bool divided;
     } cases[] = {
         {"?s ?x { ?s <p> ?x ; <q> ?y }", true},
         {"?x { ?s <p> ?x ; <q> ?y }", false},
@@ -238,8 +238,8 @@ test_selections_are_parted_by_what_they_keep(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct query *query = prepare("SELECT ", cases[i].query);
         struct share_split split;
-        if (share_split_of(query, query->algebra, &split) != cases[i].parted) {
-            fail_msg("%s is %sparted", cases[i].query, cases[i].parted ? "not " : "");
+        if (share_split_of(query, query->algebra, &split) != cases[i].divided) {
+            fail_msg("%s is %sdivided", cases[i].query, cases[i].divided ? "not " : "");
         }
         query_free(query);
     }
@@ -251,7 +251,7 @@ test_groups_are_parted_by_a_node(void **state)
 {
     static const struct {
         const char *query;
-        bool parted;
+        bool divided;
     } cases[] = {
         {"(COUNT(*) AS ?n) { ?s <p> ?x ; <q> ?y }", true},
         {"?x (AVG(?y) AS ?n) { ?s <p> ?x ; <q> ?y } GROUP BY ?x", true},
@@ -268,8 +268,8 @@ test_groups_are_parted_by_a_node(void **state)
         struct query *query = prepare("SELECT ", cases[i].query);
         struct share_split split;
         if (share_split_group(query, find(query->algebra, ALGEBRA_GROUP), &split) !=
-            cases[i].parted) {
-            fail_msg("%s is %sparted", cases[i].query, cases[i].parted ? "not " : "");
+            cases[i].divided) {
+            fail_msg("%s is %sdivided", cases[i].query, cases[i].divided ? "not " : "");
         }
         query_free(query);
     }

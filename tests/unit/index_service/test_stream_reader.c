@@ -68,7 +68,7 @@ __wrap_poll(struct pollfd *list, nfds_t count, int wait)
     return 0;
 }
 
-/* What each partition's stream comes to, in place of it; NULL: the streams are read. */
+/* Stands in the place of what each partition's stream comes to; NULL: the streams are read. */
 static const enum status *verdicts;
 static size_t passed_on;
 static uint8_t passed_verb;

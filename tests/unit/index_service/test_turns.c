@@ -223,7 +223,8 @@ run_and_tell(void *argument)
     return NULL;
 }
 
-/* Of one turn and one who waits for it: after how many milliseconds of the clock it is given up. */
+/* With one turn and one who waits for it, returns after how many milliseconds of the clock it is
+ * given up. */
 static unsigned
 given_up_after(unsigned had_ms, unsigned waiting_had_ms)
 {

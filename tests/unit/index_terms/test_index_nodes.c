@@ -1,9 +1,12 @@
-/* Terms by their numbers while more are appended: whatever is committed is found at any moment. */
+/* Terms by their numbers: found at any moment once they are committed, and as they were appended,
+ * whatever their kinds and lengths; malformed blocks are told. */
 #include "tests/unit/index/index_fixture.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/codec.h"
+#include "base/memory.h"
 #include "index/terms/nodes.h"
 
 enum { TERMS = 1500, TOGETHER = 3, CACHE = 1 << 20 };
@@ -130,6 +133,291 @@ a_walk_finds_all_in_order(void **state)
     assert_int_equal(number + 1, nodes_next(nodes));
 }
 
+/* ---- beside an array of terms ---- */
+
+enum { MODEL = 12000, LONGEST = 300000, WIDE = 5000, BLOCK_MOST = 985, MEMORY = 1 << 20 };
+
+static struct model {
+    struct term terms[MODEL + 1];
+    oid ids[MODEL + 1];
+    uint64_t next;
+} model;
+
+static const struct term *
+model_at(void *context, size_t i)
+{
+    const struct model *m = context;
+    return &m->terms[m->next + i];
+}
+
+/* Of all kinds; some long; some that pack to next to nothing, and some that do not at all. */
+static void
+make_term(uint64_t number)
+{
+    static const enum oid_kind kinds[] = {OID_KIND_IRI, OID_KIND_BLANK, OID_KIND_STRING,
+                                          OID_KIND_TYPED, OID_KIND_LANGUAGE};
+    struct term *term = &model.terms[number];
+    size_t length = random_number() % 90;
+    if (number % 1700 == 3) {
+        length = LONGEST + random_number() % 1000;
+    } else if (number % 50 == 7) {
+        length = random_number() % WIDE;
+    }
+    char *text = memory_alloc(length + 40);
+    int at = snprintf(text, 40, "http://terms.example/%llu/", (unsigned long long)number);
+    const bool noise = number % 3 == 0;
+    for (size_t i = 0; i < length; i++) {
+        text[at++] = (char)(noise ? random_number() % 256 : 'a' + number % 7);
+    }
+    const size_t kind = random_number() % (sizeof kinds / sizeof *kinds);
+    *term = (struct term){.kind = kind == 0   ? TERM_IRI
+                                  : kind == 1 ? TERM_BLANK
+                                              : TERM_LITERAL,
+                          .value = slice_of(text, (size_t)at)};
+    if (kinds[kind] == OID_KIND_TYPED) {
+        term->datatype = number % 2 == 0 ? SLICE("http://type.example/one") : SLICE("a:t");
+    } else if (kinds[kind] == OID_KIND_LANGUAGE) {
+        term->language = number % 2 == 0 ? SLICE("en") : SLICE("de-AT");
+    }
+    model.ids[number] = oid_stored(number, kinds[kind]);
+}
+
+static void
+append(size_t count, bool commits)
+{
+    struct transaction *transaction;
+    struct reason why = {""};
+    for (size_t i = 0; i < count; i++) {
+        free((void *)(uintptr_t)model.terms[model.next + i].value.at);
+        make_term(model.next + i);
+    }
+    must(transaction_begin(&transaction, environment, 0, &why), &why);
+    must(nodes_append(nodes, transaction, model_at, &model, count, &why), &why);
+    assert_int_equal(nodes_next(nodes), model.next + count);
+    if (commits) {
+        must(transaction_commit_unsynced(transaction, &why), &why);
+        nodes_committed(nodes);
+        model.next += count;
+    } else {
+        transaction_abort(transaction);
+        must(nodes_reload(nodes, &why), &why);
+        assert_int_equal(nodes_next(nodes), model.next);
+    }
+}
+
+static void
+look_up(struct nodes_reader *reader, uint64_t number)
+{
+    struct reason why = {""};
+    struct arena arena;
+    struct term term;
+    arena_init(&arena, 0);
+    const oid other = oid_stored(
+        number, oid_kind(model.ids[number]) == OID_KIND_IRI ? OID_KIND_BLANK : OID_KIND_IRI);
+    if (number % 4 == 0) {
+        assert_int_equal(nodes_resolve(reader, other, &arena, &term, &why), STATUS_CORRUPT);
+    }
+    for (unsigned times = 0; times < 2; times++) {
+        must(nodes_resolve(reader, model.ids[number], &arena, &term, &why), &why);
+        assert_true(term_equal(&term, &model.terms[number]));
+    }
+    if (number % 4 == 1) {
+        assert_int_equal(nodes_resolve(reader, other, &arena, &term, &why), STATUS_CORRUPT);
+        assert_non_null(strstr(why.text, "of another kind"));
+    }
+    arena_release(&arena);
+    struct arena small;
+    arena_init(&small, 16);
+    assert_int_equal(nodes_resolve(reader, model.ids[number], &small, &term, &why), STATUS_LIMIT);
+    arena_release(&small);
+}
+
+struct walking {
+    uint64_t next, end_at;
+};
+
+static enum status
+expect_model(void *context, oid id, const struct term *term, struct reason *why)
+{
+    struct walking *walking = context;
+    assert_int_equal(id, model.ids[walking->next]);
+    assert_true(term_equal(term, &model.terms[walking->next]));
+    return ++walking->next == walking->end_at ? status_fail(why, STATUS_FULL, "enough") : STATUS_OK;
+}
+
+static void
+check_model(void)
+{
+    struct reason why = {""};
+    struct nodes_reader *reader = nodes_reader_new(nodes);
+    struct arena arena;
+    struct term term;
+    for (unsigned i = 0; i < 300; i++) {
+        look_up(reader, 1 + random_number() % (model.next - 1));
+    }
+    look_up(reader, 1);
+    look_up(reader, model.next - 1);
+    arena_init(&arena, 0);
+    for (unsigned past = 0; past < 2; past++) {
+        assert_int_equal(
+            nodes_resolve(reader, oid_stored(model.next + past, OID_KIND_IRI), &arena, &term, &why),
+            STATUS_CORRUPT);
+        assert_non_null(strstr(why.text, "no term has the number"));
+    }
+    arena_release(&arena);
+    nodes_reader_free(reader);
+    const uint64_t firsts[] = {0, 1, 2, model.next / 2, model.next - 1, model.next};
+    for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++) {
+        struct walking walking = {firsts[i] > 0 ? firsts[i] : 1, 0};
+        must(nodes_walk(nodes, firsts[i], expect_model, &walking, &why), &why);
+        assert_int_equal(walking.next, model.next);
+    }
+    struct walking walking = {1, 1 + model.next / 2};
+    assert_int_equal(nodes_walk(nodes, 1, expect_model, &walking, &why), STATUS_FULL);
+    assert_string_equal(why.text, "enough");
+    assert_int_equal(walking.next, walking.end_at);
+}
+
+/* Blocks of several terms fit in a quarter of a page, and are more than half full on average,
+ * though some terms are long and some batches small. */
+static void
+check_blocks(void)
+{
+    struct reason why = {""};
+    struct tree *tree;
+    struct tree_cursor *cursor;
+    static uint8_t value[1 << 19];
+    uint8_t key[8];
+    size_t key_length, length, blocks = 0, bytes = 0;
+    uint64_t next = 1;
+    must(tree_open(&tree, environment, "nodes", &why), &why);
+    must(tree_cursor_open(&cursor, tree, NULL, &why), &why);
+    enum tree_move move = TREE_FIRST;
+    while (tree_cursor_move(cursor, move, key, sizeof key, &key_length, value, sizeof value,
+                            &length, &why) == STATUS_OK) {
+        struct codec_reader reader = codec_reader_of(slice_of((char *)value, length));
+        if (codec_get_u8(&reader) == 2) {
+            assert_in_range(codec_get_varint(&reader), 1, 2);
+        }
+        assert_int_equal(codec_get_varint(&reader), next);
+        const uint64_t count = codec_get_varint(&reader);
+        next += count;
+        assert_int_equal(codec_read_u64(key), next - 1);
+        assert_true(count == 1 || length <= BLOCK_MOST);
+        blocks += length <= BLOCK_MOST;
+        bytes += length <= BLOCK_MOST ? length : 0;
+        move = TREE_NEXT;
+    }
+    assert_int_equal(next, model.next);
+    print_message("%zu blocks of %zu bytes\n", blocks, bytes / blocks);
+    assert_true(bytes > blocks * BLOCK_MOST / 2);
+    tree_cursor_close(cursor);
+    tree_close(tree);
+}
+
+static void
+terms_come_back_as_they_were_appended(void **state)
+{
+    (void)state;
+    struct reason why = {""};
+    model.next = 1;
+    append(0, true);
+    while (model.next < MODEL - 2600) {
+        const unsigned kind = random_number() % 4;
+        append(kind == 0 ? 1 + random_number() % 3 : random_number() % 2500, kind != 1);
+        if (model.next > 1) {
+            check_model();
+        }
+        if (kind == 2) {
+            nodes_close(nodes);
+            must(nodes_open(&nodes, environment, kind == 2 ? MEMORY : 1, &why), &why);
+            assert_int_equal(nodes_next(nodes), model.next);
+        }
+    }
+    check_blocks();
+}
+
+/* ---- malformed blocks ---- */
+
+static void
+put_last(const struct slice *block)
+{
+    struct reason why = {""};
+    struct tree *tree;
+    struct transaction *transaction;
+    uint8_t key[8];
+    memset(key, 0xff, sizeof key);
+    const struct slice name = slice_of((char *)key, sizeof key);
+    must(tree_open(&tree, environment, "nodes", &why), &why);
+    must(transaction_begin(&transaction, environment, 0, &why), &why);
+    must(block != NULL ? tree_put(tree, transaction, name, *block, &why)
+                       : tree_delete(tree, transaction, name, &why),
+         &why);
+    must(transaction_commit(transaction, &why), &why);
+    tree_close(tree);
+}
+
+static void
+malformed_blocks_are_told(void **state)
+{
+    (void)state;
+    /* Codec, number of the first, count, length, entries. */
+    static const struct slice malformed[] = {
+        SLICE_INIT(""),
+        SLICE_INIT("\0"),
+        SLICE_INIT("\0\x01\x01"),
+        SLICE_INIT("\0\x01\x01\x03\x01\x01"),   /* shorter, */
+        SLICE_INIT("\0\x01\x01\x03\x01\x01yz"), /* or longer than it says */
+        SLICE_INIT("\0\x01\x01\x04\x01\x01yz"), /* bytes after the term */
+        SLICE_INIT("\0\x01\x02\x03\x01\x01y"),  /* no second term */
+        SLICE_INIT("\0\x01\x01\x03\x01\x02y"),  /* a text that ends too early */
+        SLICE_INIT("\0\x01\x01\x03\x06\x01y"),  /* kinds that are none */
+        SLICE_INIT("\0\x01\x01\x03\0\x01y"),
+        SLICE_INIT("\0\x01\x01\x03\x04\x01y"),            /* a datatype and no text */
+        SLICE_INIT("\0\x01\x04\x03\x01\x01y"),            /* more terms than bytes */
+        SLICE_INIT("\0\x01\x01\xff\xff\xff\xff\x7f\x01"), /* too long for any */
+        SLICE_INIT("\x01\x01\x01\x03\x01\x01y"),          /* not packed */
+        SLICE_INIT("\x02\x07\x01\x01\x03\x01\x01y"),
+        SLICE_INIT("\x03\x01\x01\x03\x01\x01y"), /* a codec that is none */
+    };
+    struct reason why = {""};
+    nodes_close(nodes);
+    for (size_t i = 0; i < sizeof malformed / sizeof *malformed; i++) {
+        put_last(&malformed[i]);
+        const enum status status = nodes_open(&nodes, environment, 1, &why);
+        if (status != STATUS_CORRUPT) {
+            fail_msg("block %zu: %s", i, status_name(status));
+        }
+        assert_null(nodes);
+    }
+    put_last(&SLICE("\0\x01\x01\x03\x01\x01y"));
+    must(nodes_open(&nodes, environment, 1, &why), &why);
+    assert_int_equal(nodes_next(nodes), 2);
+    nodes_close(nodes);
+    /* A number that is in no block. */
+    put_last(NULL);
+    must(nodes_open(&nodes, environment, 1, &why), &why);
+    const uint64_t next = nodes_next(nodes);
+    nodes_close(nodes);
+    put_last(&SLICE("\0\x80\x80\x04\x01\x03\x01\x01y"));
+    must(nodes_open(&nodes, environment, 1, &why), &why);
+    assert_int_equal(nodes_next(nodes), (1 << 16) + 1);
+    struct walking walking = {1, 0};
+    assert_int_equal(nodes_walk(nodes, 1, expect_model, &walking, &why), STATUS_CORRUPT);
+    assert_int_equal(walking.next, next);
+    assert_non_null(strstr(why.text, "no term has the number"));
+    struct nodes_reader *reader = nodes_reader_new(nodes);
+    struct arena arena;
+    struct term term;
+    arena_init(&arena, 0);
+    assert_int_equal(nodes_resolve(reader, oid_stored(next, OID_KIND_IRI), &arena, &term, &why),
+                     STATUS_CORRUPT);
+    must(nodes_resolve(reader, oid_stored(1 << 16, OID_KIND_IRI), &arena, &term, &why), &why);
+    assert_true(slice_is(term.value, "y"));
+    arena_release(&arena);
+    nodes_reader_free(reader);
+}
+
 int
 main(void)
 {
@@ -137,5 +425,10 @@ main(void)
         cmocka_unit_test(the_last_terms_are_found_while_their_block_is_filled),
         cmocka_unit_test(a_walk_finds_all_in_order),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    const struct CMUnitTest models[] = {
+        cmocka_unit_test(terms_come_back_as_they_were_appended),
+        cmocka_unit_test(malformed_blocks_are_told),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down) +
+           cmocka_run_group_tests(models, set_up, tear_down);
 }

@@ -193,6 +193,47 @@ identifiers_tell_the_order_of_values(void **state)
     assert_true(told > LITERALS && spans > LITERALS / 2);
 }
 
+/* Whether two values of one kind, one of them with its term, say the same. */
+static bool
+says(const struct oid_value *said, const struct value *value)
+{
+    if (said->kind == OID_VALUE_INTEGER) {
+        return value->kind == VALUE_INTEGER && value->decimal.scale == 0 &&
+               value->decimal.digits == said->integer;
+    }
+    const struct moment *moment = &value->moment;
+    const struct decimal second = {said->milliseconds, 3};
+    return value->kind == (said->kind == OID_VALUE_DATE ? VALUE_DATE : VALUE_DATE_TIME) &&
+           moment->year == said->year && moment->month == said->month && moment->day == said->day &&
+           moment->hour == said->hour && moment->minute == said->minute &&
+           decimal_compare(moment->second, second) == 0 && moment->has_zone == said->utc &&
+           moment->zone == 0;
+}
+
+static void
+identifiers_tell_values(void **state)
+{
+    size_t told = 0;
+    struct oid_value said;
+    (void)state;
+    make_literals();
+    for (size_t i = 0; i < LITERALS; i++) {
+        if (oid_inline_value(literals[i].id, &said)) {
+            told++;
+            assert_true(says(&said, &literals[i].value));
+            assert_true(said.kind != OID_VALUE_INTEGER ||
+                        oid_inline_integer(said.integer) == literals[i].id);
+        }
+    }
+    assert_true(told > LITERALS / 3);
+    assert_false(oid_inline_value(oid_stored(77, OID_KIND_TYPED), &said));
+    assert_false(oid_inline_value(OID_LOCAL, &said));
+    const struct term truth = typed("true", XSD_BOOLEAN);
+    assert_false(oid_inline_value(oid_inline_of(&truth), &said));
+    assert_int_equal(oid_inline_integer(INT64_C(10000000000000000)), OID_NONE);
+    assert_int_equal(oid_inline_integer(INT64_C(-10000000000000000)), OID_NONE);
+}
+
 static void
 stored_ones_say_what_they_are_of(void **state)
 {
@@ -212,6 +253,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stored_ones_say_what_they_are_of),
+        cmocka_unit_test(identifiers_tell_values),
         cmocka_unit_test(canonical_literals_are_inline_and_come_back),
         cmocka_unit_test(other_forms_are_not_inline),
         cmocka_unit_test(inline_integers_are_ordered_as_numbers),

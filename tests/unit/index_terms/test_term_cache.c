@@ -35,7 +35,7 @@ put(struct term_cache *cache, uint64_t number)
     buf_release(&entry);
 }
 
-/* Whether it is there; then it is the right one. */
+/* Returns whether it is there; then it is the right one. */
 static bool
 finds(struct term_cache *cache, uint64_t number)
 {

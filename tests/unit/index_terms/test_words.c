@@ -2,11 +2,13 @@
  * literal, stems, ranking, and crashes while words are written. */
 #include "tests/unit/index/index_fixture.h"
 
+#include <math.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "index/words/literals_private.h"
+#include "index/words/literals_index.h"
+#include "index/words/posting_lists.h"
 #include "index/words/word_query.h"
 #include "tests/unit/brief.h"
 
@@ -161,7 +163,7 @@ literal_of(struct slice text, const char *language)
     return term;
 }
 
-/* What a batch does, as far as it matters here. */
+/* Does what a batch does, as far as it matters here. */
 static void
 commit_terms(struct world *w, const struct term *terms, size_t count)
 {
@@ -399,13 +401,13 @@ large_literals_are_found_by_their_first_mebibyte(void **state)
 
 /* ---- against a model ---- */
 
-enum { LITERALS = 6000, LENGTH_MOST = 30, VOCABULARY = 400 };
+enum { LITERALS = 6000, LENGTH_MOST = 30, VOCABULARY = 400, SCORES_MOST = 20 };
 
 struct model {
     uint16_t words[LITERALS][LENGTH_MOST];
     size_t lengths[LITERALS];
     bool tagged[LITERALS];
-    size_t count;
+    size_t count, total; /* literals, words of them */
 };
 
 /* Low numbers often. */
@@ -425,6 +427,7 @@ add_random(struct world *w, struct model *model, size_t count)
         const size_t l = model->count++;
         size_t at = 0;
         model->lengths[l] = 1 + random_number() % (random_number() % 4 ? 6 : LENGTH_MOST - 1);
+        model->total += model->lengths[l];
         model->tagged[l] = random_number() % 3 == 0;
         for (size_t n = 0; n < model->lengths[l]; n++) {
             model->words[l][n] = (uint16_t)random_word();
@@ -508,9 +511,169 @@ static const char *const forms[KINDS] = {"w%u",
                                          "lang:en w%u OR \"w%u w%u\"",
                                          "w%u OR w%u -lang:en"};
 
+/* What KEYWORDS.md says of scores: BM25 of classes; of several keys for one the best counts. */
+struct model_key {
+    unsigned word;
+    bool prefix;
+    double weight;
+};
+
+static bool
+model_is(const struct model_key *key, unsigned word)
+{
+    while (key->prefix && word > key->word && word >= 10) {
+        word /= 10;
+    }
+    return word == key->word;
+}
+
+/* Of all words with a prefix together: a literal that has several counts for each. */
+static double
+model_weight(const struct model *model, const struct model_key *key)
+{
+    double with = 0;
+    for (size_t l = 0; l < model->count; l++) {
+        for (size_t i = 0; i < model->lengths[l]; i++) {
+            bool again = !model_is(key, model->words[l][i]);
+            for (size_t k = 0; k < i && !again; k++) {
+                again = model->words[l][k] == model->words[l][i];
+            }
+            with += !again;
+        }
+    }
+    const double count = (double)model->count;
+    with = with < count ? with : count;
+    return log(1 + (count - with + 0.5) / (with + 0.5));
+}
+
+static struct model_key
+model_key(const struct model *model, unsigned word, bool prefix)
+{
+    struct model_key key = {.word = word, .prefix = prefix};
+    key.weight = model_weight(model, &key);
+    return key;
+}
+
+static double
+model_score(const struct model *model, size_t l, const struct model_key *key)
+{
+    const double average = (double)model->total / (double)model->count;
+    double best = -1;
+    for (size_t i = 0; i < model->lengths[l]; i++) {
+        uint64_t count = 0;
+        for (size_t k = 0; k < model->lengths[l]; k++) {
+            count += model->words[l][k] == model->words[l][i];
+        }
+        const unsigned class = word_class(model->lengths[l], count);
+        const double times = count_class_times[class % COUNT_CLASSES];
+        const double norm =
+            1.2 * (0.25 + 0.75 * length_class_words[class / COUNT_CLASSES] / average);
+        const double score = key->weight * times * 2.2 / (times + norm);
+        best = model_is(key, model->words[l][i]) && score > best ? score : best;
+    }
+    return best;
+}
+
+static double
+best_of(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void
+compare_scores(const struct model *m, unsigned kind, const unsigned words[3],
+               const struct found *all)
+{
+    struct model_key keys[3];
+    for (int i = 0; i < 3; i++) {
+        keys[i] = i == 0 && (kind == 4 || kind == 5) ? model_key(m, words[0] % 40, true)
+                                                     : model_key(m, words[i], false);
+    }
+    /* Of a phrase that is an alternative its rarest word counts. */
+    const struct model_key *rarest = keys[1].weight >= keys[2].weight ? &keys[1] : &keys[2];
+    for (size_t f = 0; f < all->count && f < SCORES_MOST; f++) {
+        const size_t l = all->numbers[f] - 1;
+        const double a = model_score(m, l, &keys[0]), b = model_score(m, l, &keys[1]),
+                     c = model_score(m, l, &keys[2]);
+        const bool phrase = kind == 7 && model_phrase(m, l, words[1], words[2]);
+        const double expected[KINDS] = {a,
+                                        a + b,
+                                        a + b + c,
+                                        a + b,
+                                        a,
+                                        a + b,
+                                        a,
+                                        phrase ? best_of(a, model_score(m, l, rarest)) : a,
+                                        best_of(a, b)};
+        if (fabs(all->scores[f] - expected[kind]) > 1e-9) {
+            fail_msg("query of kind %u: %zu scores %g, not %g", kind, l + 1, all->scores[f],
+                     expected[kind]);
+        }
+    }
+}
+
+static unsigned frequencies[VOCABULARY]; /* literals with the word */
+
+static int
+compare_frequencies(const void *a, const void *b)
+{
+    const unsigned left = *(const unsigned *)a, right = *(const unsigned *)b;
+    char texts[2][8];
+    sprintf(texts[0], "w%u", left);
+    sprintf(texts[1], "w%u", right);
+    return frequencies[left] != frequencies[right]
+               ? (frequencies[left] < frequencies[right] ? 1 : -1)
+               : strcmp(texts[0], texts[1]);
+}
+
+/* Of more words than are wanted the most frequent are found, whether they stand in the tree, in
+ * memory, or in both. */
+static void
+compare_prefix(struct world *w, const struct model *model, unsigned first)
+{
+    enum { MOST = 7 };
+    struct words_view view;
+    struct words_key **keys;
+    struct arena arena;
+    struct reason why = {""};
+    const struct model_key prefix = {.word = first, .prefix = true};
+    unsigned expected[VOCABULARY];
+    size_t count = 0, found;
+    char text[8];
+    for (unsigned word = 0; word < VOCABULARY; word++) {
+        frequencies[word] = 0;
+        for (size_t l = 0; l < model->count && model_is(&prefix, word); l++) {
+            frequencies[word] += model_has(model, l, word);
+        }
+        if (frequencies[word] > 0) {
+            expected[count++] = word;
+        }
+    }
+    qsort(expected, count, sizeof *expected, compare_frequencies);
+    arena_init(&arena, 0);
+    words_view_open(&view, w->literals);
+    sprintf(text, "w%u", first);
+    must(words_find_prefix(&view, slice_string(text), MOST, &arena, &keys, &found, &why), &why);
+    assert_int_equal(found, count < MOST ? count : MOST);
+    for (size_t i = 0; i < found; i++) {
+        size_t at = 0;
+        sprintf(text, "w%u", expected[i]);
+        while (count > MOST ? at < i : at < found && !slice_is(keys[at]->word, text)) {
+            at++;
+        }
+        assert_true(at < found && slice_is(keys[at]->word, text));
+        assert_int_equal(keys[at]->literals, frequencies[expected[i]]);
+    }
+    free(keys);
+    words_view_close(&view);
+    arena_release(&arena);
+}
+
 static void
 compare_with_model(struct world *w, const struct model *model)
 {
+    compare_prefix(w, model, 1 + (unsigned)(random_number() % 3));
+    compare_prefix(w, model, 10 + (unsigned)(random_number() % 40));
     static struct found all, some;
     for (unsigned i = 0; i < 60; i++) {
         const unsigned kind = i % KINDS;
@@ -530,6 +693,7 @@ compare_with_model(struct world *w, const struct model *model)
         if (all.count != expected) {
             fail_msg("%s finds %zu of %zu", words, all.count, expected);
         }
+        compare_scores(model, kind, (const unsigned[]){a, b, c}, &all);
         search(w, words, 7, &some);
         assert_int_equal(some.count, expected < 7 ? expected : 7);
         assert_memory_equal(some.numbers, all.numbers, some.count * sizeof(some.numbers[0]));
@@ -544,7 +708,7 @@ searches_agree_with_the_model(void **state)
     struct world w;
     struct reason why = {""};
     new_world(&w);
-    model.count = 0;
+    model.count = model.total = 0;
     while (model.count + 600 < brief(LITERALS, LITERALS / 3)) {
         add_random(&w, &model, 1 + random_number() % 600);
         follow(&w);
@@ -597,6 +761,41 @@ better_literals_come_first(void **state)
     end_world(&w);
 }
 
+/* As long, and of as many words, as is allowed; and one more. */
+static void
+searches_are_bounded(void **state)
+{
+    (void)state;
+    enum { LONGEST = 64 << 10 };
+    struct world w;
+    struct reason why = {""};
+    struct literals_search *search;
+    char *text = memory_alloc(LONGEST + 1);
+    new_world(&w);
+    add(&w, "a b", NULL);
+    for (unsigned phrase = 0; phrase < 2; phrase++) {
+        for (size_t more = 0; more < 2; more++) {
+            struct slice words = slice_of(text, LONGEST + more);
+            memset(text, ' ', LONGEST + 1);
+            text[0] = 'a';
+            assert_int_equal(literals_search_open(&search, w.literals, w.nodes, words, 10, &why),
+                             more ? STATUS_LIMIT : STATUS_OK);
+            literals_search_close(search);
+            for (size_t i = 0; i < QUERY_WORDS_MOST + more; i++) {
+                text[2 * i + 1] = 'b';
+                text[2 * i + 2] = ' ';
+            }
+            text[0] = phrase ? '"' : ' ';
+            words.length = 1 + 2 * (QUERY_WORDS_MOST + more);
+            assert_int_equal(literals_search_open(&search, w.literals, w.nodes, words, 10, &why),
+                             more ? STATUS_LIMIT : STATUS_OK);
+            literals_search_close(search);
+        }
+    }
+    free(text);
+    end_world(&w);
+}
+
 /* ---- a new tree ---- */
 
 static void
@@ -632,7 +831,7 @@ a_new_tree_waits_for_copies(void **state)
     const size_t count = found.count;
     assert_true(count > 0);
     must(literals_write_step(w.literals, false, &why), &why);
-    assert_int_equal(w.literals->build != NULL, build_from > 0);
+    assert_int_equal(w.literals->progress.build != NULL, build_from > 0);
     enum status status = STATUS_OK;
     while (w.literals->writing != NULL && status == STATUS_OK) {
         status = literals_write_step(w.literals, true, &why);
@@ -645,6 +844,102 @@ a_new_tree_waits_for_copies(void **state)
     search(&w, "w77", 10, &found);
     assert_int_equal(found.count, count);
     assert_int_equal(check(&w), LITERALS);
+    const atomic_bool cancel = true;
+    uint64_t literals;
+    assert_int_equal(literals_check(w.literals, w.nodes, &cancel, &literals, &why),
+                     STATUS_CANCELLED);
+    end_world(&w);
+}
+
+/* ---- what is wrong is found ---- */
+
+static enum status
+checked(struct world *w)
+{
+    struct reason why = {""};
+    uint64_t count;
+    const atomic_bool cancel = false;
+    return literals_check(w->literals, w->nodes, &cancel, &count, &why);
+}
+
+static void
+put_block(struct world *w, struct slice fence, struct slice block)
+{
+    struct reason why = {""};
+    struct transaction *transaction;
+    must(transaction_begin(&transaction, w->environment, 0, &why), &why);
+    must(block.length > 0 ? tree_put(w->literals->tree, transaction, fence, block, &why)
+                          : tree_delete(w->literals->tree, transaction, fence, &why),
+         &why);
+    must(transaction_commit_unsynced(transaction, &why), &why);
+}
+
+/* Each byte of the block in turn, and the block under other fences, without its end, and gone. */
+static void
+damage_block(struct world *w, struct slice fence, const uint8_t *block, size_t length)
+{
+    uint8_t bytes[BLOCK_MAXIMUM];
+    char other[FENCE_SIZE_MAXIMUM];
+    memcpy(bytes, block, length);
+    for (size_t i = 0; i < length; i++) {
+        bytes[i] ^= i % 3 == 0 ? 0x80 : 0x01;
+        put_block(w, fence, slice_of((char *)bytes, length));
+        if (checked(w) != STATUS_CORRUPT) {
+            fail_msg("a change of byte %zu of %zu is not found", i, length);
+        }
+        for (int k = 0; i == 0 && k < 2; k++) { /* whoever searches is told */
+            struct literals_search *search;
+            assert_int_equal(literals_search_open(&search, w->literals, w->nodes,
+                                                  k == 0 ? SLICE("zzz") : SLICE("zz*"), 10, NULL),
+                             STATUS_CORRUPT);
+        }
+        bytes[i] = block[i];
+        if (i % 16 == 15) {
+            put_block(w, fence, slice_of((char *)bytes, i));
+            assert_int_equal(checked(w), STATUS_CORRUPT);
+        }
+    }
+    put_block(w, fence, slice_of(NULL, 0));
+    assert_int_equal(checked(w), STATUS_CORRUPT);
+    other[0] = 1; /* before all words */
+    put_block(w, slice_of(other, 1), slice_of((char *)bytes, length));
+    assert_int_equal(checked(w), STATUS_CORRUPT);
+    put_block(w, slice_of(other, 1), slice_of(NULL, 0));
+    put_block(w, fence, slice_of((char *)bytes, length));
+    assert_int_equal(checked(w), STATUS_OK);
+}
+
+static void
+every_change_of_a_block_is_found(void **state)
+{
+    (void)state;
+    struct world w;
+    struct reason why = {""};
+    new_world(&w);
+    for (int i = 0; i < 12; i++) {
+        char text[100];
+        snprintf(text, sizeof text, "all words%d alpha beta%d gamma%d alpha", i % 9, i % 5, i);
+        add(&w, text, i % 3 == 0 ? "en" : NULL);
+    }
+    add(&w, "", NULL);
+    write_all(&w);
+    assert_int_equal(check(&w), 13);
+    struct fence_cursor cursor;
+    unsigned blocks = 0;
+    char fence[FENCE_SIZE_MAXIMUM] = "\1";
+    size_t length = 1;
+    for (bool last = false; !last; blocks++) {
+        fence_open(&cursor, w.literals->tree, NULL);
+        must(fence_seek(&cursor, slice_of(fence, length), &why), &why);
+        if (blocks > 0) {
+            must(fence_next(&cursor, &why), &why);
+        }
+        fence_close(&cursor);
+        length = cursor.fence_length;
+        memcpy(fence, cursor.fence, length);
+        last = fence_is_last(&cursor);
+        damage_block(&w, slice_of(fence, length), cursor.block, cursor.block_length);
+    }
     end_world(&w);
 }
 
@@ -816,11 +1111,14 @@ main(void)
         cmocka_unit_test(large_literals_are_found_by_their_first_mebibyte),
         cmocka_unit_test(searches_agree_with_the_model),
         cmocka_unit_test(better_literals_come_first),
+        cmocka_unit_test(searches_are_bounded),
         cmocka_unit_test(an_empty_memory_is_not_full),
         cmocka_unit_test(a_new_tree_waits_for_copies),
         cmocka_unit_test(crashes_between_steps_lose_and_double_nothing),
     };
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest damage[] = {cmocka_unit_test(every_change_of_a_block_is_found)};
+    const int failed =
+        cmocka_run_group_tests(tests, NULL, NULL) + cmocka_run_group_tests(damage, NULL, NULL);
     build_from = 1;
     return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

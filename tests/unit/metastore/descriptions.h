@@ -1,5 +1,5 @@
-/* What the metadata store says of a document and of a host, whole (metastore/record_rdf.c): parts,
- * between which there are empty lines; NULL at the end. */
+/* The table has what the metadata store says of a document and of a host, whole
+ * (metastore/record_rdf.c): parts, between which there are empty lines; NULL at the end. */
 #ifndef TESTS_UNIT_METASTORE_DESCRIPTIONS_H
 #define TESTS_UNIT_METASTORE_DESCRIPTIONS_H
 
@@ -169,7 +169,6 @@ static const char *const expected_host[] = {
     "@prefix meta: <urn:x-quadrille:meta#> .\n",
     "<http://a.example>\n"
     "    a prov:Entity ;\n"
-    "    meta:errorsInARow 3 ;\n"
     "    meta:robots [\n"
     "        a cnt:ContentAsText ;\n"
     "        dcterms:valid \"2026-11-21T02:34:52.000Z\"^^xsd:dateTime ;\n"

@@ -26,7 +26,7 @@ extern size_t open_fails_at;  /* the client that cannot be opened; SIZE_MAX: non
 extern size_t processed;      /* how often rpc_client_process was called */
 extern int wait_ms[NODES];    /* what rpc_client_wait_ms returns */
 
-/* To be run before and after each test. */
+/* Are run before and after each test. */
 int messages_begin(void **state);
 int messages_end(void **state);
 /* Ends a post. */

@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 
-/* Of each put to the store; OK: as it is. */
+/* Each put to the store is answered with this status; OK: it is done as well. */
 extern enum status metastore_put_status;
 
 /* The service beside a model (metastore_model.c). */

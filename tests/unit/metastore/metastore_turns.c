@@ -161,7 +161,7 @@ comes(uint8_t verb, struct slice payload)
     server.count++;
 }
 
-/* Whether there may be more at once. */
+/* Returns whether there may be more at once. */
 static bool
 turn(struct fixture *fixture, enum status expected)
 {

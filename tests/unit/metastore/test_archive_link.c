@@ -5,12 +5,14 @@
 #include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -391,6 +393,107 @@ what_is_no_record_is_not_kept(void **state)
     }
 }
 
+/* What did not come to the disk is said to be kept by nobody, and is once when there is room. */
+static void
+without_room_nothing_is_kept(void **state)
+{
+    enum { N = 2 };
+    (void)state;
+    struct buf payloads[N];
+    struct slice slices[N];
+    struct archive_kept kept[N];
+    struct rlimit before;
+    const struct warc_writer_options options = {
+        .prefix = "test", .node = "r", .process = "helpers", .size = LARGE, .level = 1};
+    struct archive_keep *keep = archive_keep_new(fixture.warc, &options);
+    for (size_t i = 0; i < N; i++) {
+        buf_init(&payloads[i], 4096);
+        codec_put_slice(&payloads[i], i == 0 ? SLICE("urn:uuid:a") : SLICE("urn:uuid:b"));
+        codec_put_slice(&payloads[i], SLICE("\x1f\x8b member"));
+        slices[i] = buf_slice(&payloads[i]);
+    }
+    archive_keep_all(keep, slices, 1, kept);
+    assert_int_equal(kept[0].status, STATUS_OK);
+    const uint64_t first = kept[0].location.offset;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit none = {.rlim_cur = 1, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+    enum status told[2][N];
+    for (int round = 0; round < 2; round++) {
+        memset(kept, 0, sizeof kept);
+        archive_keep_all(keep, slices, N, kept);
+        for (size_t i = 0; i < N; i++) {
+            told[round][i] = kept[i].why.text[0] != '\0' ? kept[i].status : STATUS_OK;
+        }
+    }
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(told[0][i], STATUS_FULL);
+        assert_int_equal(told[1][i], STATUS_FULL);
+    }
+    archive_keep_all(keep, slices, N, kept);
+    assert_int_equal(kept[0].status, STATUS_OK);
+    assert_int_equal(kept[0].location.offset, first);
+    assert_int_equal(kept[1].status, STATUS_OK);
+    const uint64_t second = kept[1].location.offset;
+    assert_true(second > first);
+    archive_keep_all(keep, slices + 1, 1, kept);
+    assert_int_equal(kept[0].location.offset, second);
+    archive_keep_free(keep);
+    for (size_t i = 0; i < N; i++) {
+        buf_release(&payloads[i]);
+    }
+}
+
+/* After a failure nobody knows what of the files is on the disk: all is kept anew. */
+static void
+after_a_failure_all_is_kept_anew(void **state)
+{
+    enum { N = 3 };
+    (void)state;
+    char folder[SCRATCH_SIZE + 16];
+    struct rlimit before;
+    struct buf payloads[N];
+    struct slice slices[N];
+    struct archive_kept first[N], kept[N];
+    const struct warc_writer_options options = {
+        .prefix = "test", .node = "f", .process = "helpers", .size = 1, .level = 1};
+    snprintf(folder, sizeof folder, "%s/kept", fixture.folder);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    struct archive_keep *keep = archive_keep_new(folder, &options);
+    for (size_t i = 0; i < N; i++) {
+        char id[16];
+        snprintf(id, sizeof id, "urn:uuid:%zu", i);
+        buf_init(&payloads[i], 4096);
+        codec_put_slice(&payloads[i], slice_string(id));
+        codec_put_slice(&payloads[i], SLICE("\x1f\x8b member"));
+        slices[i] = buf_slice(&payloads[i]);
+    }
+    for (size_t i = 0; i + 1 < N; i++) { /* a file for each */
+        archive_keep_all(keep, &slices[i], 1, &first[i]);
+        assert_int_equal(first[i].status, STATUS_OK);
+        archive_keep_all(keep, &slices[i], 1, kept);
+        assert_string_equal(kept[0].location.file, first[i].location.file);
+    }
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    const struct rlimit none = {.rlim_cur = 3, .rlim_max = before.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0); /* nobody can open a file */
+    archive_keep_all(keep, &slices[N - 1], 1, kept);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(kept[0].status, STATUS_SYSTEM);
+    for (size_t i = 0; i + 1 < N; i++) {
+        archive_keep_all(keep, &slices[i], 1, kept);
+        assert_int_equal(kept[0].status, STATUS_OK);
+        assert_string_not_equal(kept[0].location.file, first[i].location.file);
+    }
+    archive_keep_free(keep);
+    for (size_t i = 0; i < N; i++) {
+        buf_release(&payloads[i]);
+    }
+}
+
 static void
 strangers_get_nothing(void **state)
 {
@@ -515,6 +618,8 @@ main(void)
         cmocka_unit_test(nothing_but_files_of_the_archive),
         cmocka_unit_test(records_are_kept),
         cmocka_unit_test(what_is_no_record_is_not_kept),
+        cmocka_unit_test(without_room_nothing_is_kept),
+        cmocka_unit_test(after_a_failure_all_is_kept_anew),
         cmocka_unit_test(strangers_get_nothing),
         cmocka_unit_test(reads_of_a_node_that_is_away_end),
     };

@@ -244,7 +244,7 @@ records_come_one_by_one_unless_told(void **state)
     assert_int_equal(world.messages, 100);
 }
 
-/* Also where jobs end without being read. */
+/* Records of waiting jobs are read ahead also where jobs end without being read. */
 static void
 records_of_waiting_jobs_come_together(void **state)
 {

@@ -294,7 +294,7 @@ test_two_owners(void **state)
         written[i] = strtoull(line + strlen("records_written "), NULL, 10);
         buf_release(&lines);
     }
-    /* By the URI's partition, as all nodes know it. */
+    /* URIs are counted by their partition, as all nodes know it. */
     uint64_t expected[2] = {0};
     for (size_t i = 0; i < KEYS; i++) {
         char uri[48];

@@ -14,7 +14,8 @@
 
 enum { TEXT_MOST = 4096, ENOUGH = 70000 };
 
-/* As records are: most of it is the same, `kind` says which; some is of this one only. */
+/* Makes a text that is as records are: most of it is the same, `kind` says which; some is of this
+ * one only. */
 static struct slice
 text_of(char *text, char kind, unsigned i)
 {
@@ -66,7 +67,7 @@ comes_back(struct packing *packing, struct slice record)
     assert_true(packing->value.length <= record.length + 1);
 }
 
-/* So many records; what is learned meanwhile is added at once, as the service does. */
+/* Packs so many records; what is learned meanwhile is added at once, as the service does. */
 static void
 pack_many(struct packing *packing, char kind, unsigned count)
 {

@@ -167,16 +167,14 @@ test_host(void **state)
     text(META_ROBOTS_BODY, "User-agent: *\nDisallow: /a\"b\n");
     number(META_ROBOTS_EXPIRES, 1795228492000);
     text(META_SITEMAPS, "http://a.example/s1.xml\nnot a uri\n");
-    number(META_HOST_ERRORS, 3);
     write_turtle("hhttp://a.example");
     assert_has("meta:sitemap \"not a uri\", <http://a.example/s1.xml>");
-    assert_has("meta:errorsInARow 3");
     assert_has("meta:robots ");
     assert_has("dcterms:valid \"2026-11-21T02:34:52.000Z\"^^xsd:dateTime");
     assert_is(expected_host);
 }
 
-/* Of very many header lines the first are told. */
+/* When there are very many header lines, the first are stated. */
 static void
 test_many_headers(void **state)
 {
@@ -233,6 +231,35 @@ test_hostile_values(void **state)
     buf_release(&quads);
 }
 
+static enum status
+refuse_second(void *context, const struct quad *quad, struct reason *why)
+{
+    unsigned *calls = context;
+    (void)quad;
+    return ++*calls == 2 ? status_fail(why, STATUS_FULL, "no more") : STATUS_OK;
+}
+
+/* What takes the quads may refuse one: then it gets no other. */
+static void
+test_a_refusal_ends_it(void **state)
+{
+    unsigned calls = 0;
+    struct reason why;
+    const struct quad_sink sink = {.quad = refuse_second, .context = &calls};
+    (void)state;
+    number(META_HTTP_STATUS, 200);
+    number(META_FETCHED, 1700000000000);
+    text(META_REASON, "so");
+    assert_int_equal(meta_merge(slice_of(NULL, 0), meta_update_fields(&update), &record),
+                     META_MERGED);
+    const struct term graph = term_iri(SLICE("urn:graph"));
+    assert_int_equal(
+        meta_quads(SLICE("uhttp://a.example/"), buf_slice(&record), &graph, &sink, &why),
+        STATUS_FULL);
+    assert_int_equal(calls, 2);
+    assert_string_equal(why.text, "no more");
+}
+
 static void
 test_keys_that_are_no_iri(void **state)
 {
@@ -248,8 +275,9 @@ test_keys_that_are_no_iri(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(test_empty_record),   TEST(test_document),
-                                       TEST(test_host),           TEST(test_many_headers),
-                                       TEST(test_hostile_values), TEST(test_keys_that_are_no_iri)};
+    const struct CMUnitTest tests[] = {
+        TEST(test_empty_record),     TEST(test_document),       TEST(test_host),
+        TEST(test_many_headers),     TEST(test_hostile_values), TEST(test_keys_that_are_no_iri),
+        TEST(test_a_refusal_ends_it)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,8 +8,8 @@
 
 enum { TOKENS = 128 };
 
-/* For each token: '.' it must be there, once; '?' it may be left out; '2' it may be there twice;
- * '*' both. */
+/* A character says of each token: '.' it must be there, once; '?' it may be left out; '2' it may be
+ * there twice; '*' both. */
 static const struct {
     bool update;
     const char *text, *marks;

@@ -146,14 +146,14 @@ static const char *const groups[] = {
     "VALUES ?g { :g1 }",
 };
 
-/* What GRAPH ?g is defined as: for each graph its solutions, joined with its name. */
+/* GRAPH ?g is defined as this: for each graph its solutions, joined with its name. */
 #define EACH_GRAPH                                                                         \
     "{ { GRAPH :g1 { %s } } VALUES ?g { :g1 } } UNION { { GRAPH :g2 { %s } } VALUES ?g { " \
     ":g2 } }"
 
 #define ALL "?g ?s ?o ?v ?x ?h ?a ?t ?number"
 
-/* What stands around the group and its definition. */
+/* This stands around the group and its definition. */
 static const char *const around[] = {
     "SELECT " ALL " { %s }",
     "SELECT " ALL " { %s FILTER(?g = :g1) }",

@@ -146,7 +146,7 @@ count_triples(void *context, const struct count_request *request, struct triple_
 
 /* Nothing is known, so that each query reads. */
 static size_t
-recall_predicates(void *context, struct predicate_recall *recall)
+recall_lists(void *context, struct list_recall *recall)
 {
     (void)context;
     memset(recall->known, 0, recall->count * sizeof *recall->known);
@@ -326,7 +326,7 @@ with_source(struct partition_reader *reader, bool counts)
     source.scan_close = scan_close;
     source.estimate = estimate;
     source.count_triples = counts ? count_triples : NULL;
-    source.recall_predicates = recall_predicates;
+    source.recall_lists = recall_lists;
     source.search = search;
     source.search_next = search_next;
     source.search_close = search_close;

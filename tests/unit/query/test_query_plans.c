@@ -94,7 +94,7 @@ analyse(struct memory_source *source, const char *text, struct buf *plan)
     return most;
 }
 
-/* What may stand in a group, with a variable to group by. */
+/* These may stand in a group, with a variable to group by. */
 static const struct {
     const char *pattern, *key;
 } counted[] = {
@@ -370,8 +370,8 @@ test_exists_is_read_once(void **state)
     memory_source_free(source);
 }
 
-/* Of the 4,000 labels a join with a class makes the rows of its 1,333 subjects, and of few others.
- */
+/* A join with a class makes, of the 4,000 labels, the rows of its 1,333 subjects, and of few
+ * others. */
 static void
 test_joins_leave_out_what_has_no_match(void **state)
 {
@@ -465,6 +465,9 @@ static const char *const stopped[] = {
     "SELECT * { ?s :label ?l } ORDER BY DESC(?l) ?s",
     "SELECT * { VALUES ?x { 1 2 3 4 5 } ?s :label ?l }",
     "SELECT ?p (COUNT(*) AS ?n) { VALUES ?s { :s1 :s2 :s3 :hub } ?s ?p ?o } GROUP BY ?p",
+    ("SELECT ?k (COUNT(*) AS ?n) { VALUES ?s { :s0 :s3 :s6 } ?s :knows ?k . ?t :knows ?k } GROUP "
+     "BY "
+     "?k"),
 };
 
 /* Rows that were read between two looks at the flag. */
@@ -496,7 +499,7 @@ watched_counts(void *context, const struct count_request *request, struct triple
 }
 
 static size_t
-recall_nothing(void *context, struct predicate_recall *recall)
+recall_nothing(void *context, struct list_recall *recall)
 {
     (void)context;
     memset(recall->known, 0, recall->count * sizeof *recall->known);
@@ -546,7 +549,7 @@ test_every_operator_stops(void **state)
     watched.scan_next = watched.source.scan_next;
     watched.source.scan_next = watched_next;
     watched.source.count_triples = watched_counts;
-    watched.source.recall_predicates = recall_nothing;
+    watched.source.recall_lists = recall_nothing;
     for (size_t i = 0; i < sizeof stopped / sizeof *stopped; i++) {
         assert_int_equal(run_watched(stopped[i], 0), STATUS_OK);
         const unsigned steps = watched.steps;

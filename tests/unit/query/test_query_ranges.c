@@ -58,11 +58,17 @@ static const struct shape {
     {"SELECT (COUNT(*) AS ?n) { { SELECT ?s { ?s :label ?l } } ?s :class ?c FILTER(STR(?c) != '') "
      "}",
      true},
-    /* What is never cut: sums may be rounded otherwise, others are not the same each time. */
+    {"SELECT (COUNT(*) AS ?n) FROM <http://host0.example/document/0> "
+     "{ ?s :label ?l FILTER(CONTAINS(?l, '7')) }",
+     true},
+    /* These are never cut: sums may be rounded otherwise, others are not the same each time. */
     {"SELECT (SUM(?n) AS ?all) { ?s :number ?n }", false},
     {"SELECT (COUNT(*) AS ?n) { ?s :label ?l FILTER(RAND() >= 0) }", false},
     {"SELECT (GROUP_CONCAT(?c) AS ?n) { ?s :class ?c }", false},
     {"SELECT (COUNT(*) AS ?n) { { SELECT ?s { ?s :label ?l } LIMIT 3 } ?s :class ?c }", false},
+    {"SELECT (COUNT(*) AS ?n) FROM <http://host0.example/document/0> "
+     "FROM <http://host1.example/document/1> { ?s :label ?l FILTER(CONTAINS(?l, '7')) }",
+     false},
     {"SELECT * FROM :g0 FROM :g1 { ?s :label ?l FILTER(CONTAINS(?l, '77')) } LIMIT 5", false},
 };
 

@@ -93,7 +93,7 @@ count_anew(void *context, const struct count_request *request, struct triple_cou
 }
 
 static size_t
-recall_nothing(void *context, struct predicate_recall *recall)
+recall_nothing(void *context, struct list_recall *recall)
 {
     (void)context;
     memset(recall->known, 0, recall->count * sizeof *recall->known);
@@ -153,10 +153,10 @@ run(const struct shape *shape, bool files, const char *folder, unsigned stop_at,
     return passed;
 }
 
-/* What a run does after its end was called for, at the least of some tries, since an interruption
- * may be counted among it. A run may look less often than the one before, since the block of a tree
- * that this one kept comes alone, and the rows behind it in other pieces: then it is stopped at its
- * last look. */
+/* Returns what a run does after its end was called for, at the least of some tries, since an
+ * interruption may be counted among it. A run may look less often than the one before, since the
+ * block of a tree that this one kept comes alone, and the rows behind it in other pieces: then it
+ * is stopped at its last look. */
 static void
 check_end(const struct shape *shape, bool files, const char *folder, unsigned stop_at,
           uint64_t timeout_ms, double most)
@@ -218,7 +218,7 @@ every_plan_ends_soon(void **state)
     must(partition_reader_open(&reader, partition, &why), &why);
     source = *partition_reader_source(reader);
     source.count_triples = count_anew;
-    source.recall_predicates = recall_nothing;
+    source.recall_lists = recall_nothing;
 
     const struct shape all = {"SELECT DISTINCT ?s ?p ?o { ?s ?p ?o }", false};
     double unit = 1e9;

@@ -60,8 +60,8 @@ test_what_is_urgent_ends_before_what_is_less(void **state)
     check_burst(bench, 2, "http://a.example/p1");
 }
 
-/* So that pages that are well do not wait for those that may never be; what went back without an
- * attempt keeps its place. */
+/* Jobs that failed go behind others, so that pages that are well do not wait for those that may
+ * never be; what went back without an attempt keeps its place. */
 static void
 test_what_failed_goes_behind_what_was_not_tried(void **state)
 {

@@ -44,7 +44,8 @@ fill(struct bench *bench)
     touch(bench, "w", 1, NULL, 0);
     put_uri(bench, STAGE_FETCH, URI "fetched", 5);
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
-    const struct completion rests = {.key = bench->jobs[0].key, .lane_delay_ms = 1, .group = 3};
+    const struct completion rests = {.key = bench->jobs[0].key,
+                                     .report = REPORT(.rest_ms = 1, .address = 3)};
     complete(bench, "w", 1, &rests, 1);
     put_uri(bench, STAGE_FETCH, URI "fetched", 2); /* so it is visited again */
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
@@ -182,10 +183,10 @@ test_damage_is_named_at_the_start(void **state)
         {"counters", {NULL, NUMBERS + 8}, STATUS_CORRUPT, "the counters have"},
         {"counters", {NULL, NUMBERS - 1}, STATUS_CORRUPT, "the counters have"},
         {"counters", {NULL, NUMBERS}, STATUS_OK, ""},
-        {"identity", {"\3OOOOOOOO", 9}, STATUS_UNSUPPORTED, "another version"},
-        {"identity", {"\2OOOOOOO", 8}, STATUS_UNSUPPORTED, "another version"},
-        {"identity", {"\1OOOOOOOO", 9}, STATUS_UNSUPPORTED, "another version"},
-        {"identity", {"\2OOOOOOOO", 9}, STATUS_OK, ""},
+        {"identity", {"\4OOOOOOOO", 9}, STATUS_UNSUPPORTED, "another version"},
+        {"identity", {"\3OOOOOOO", 8}, STATUS_UNSUPPORTED, "another version"},
+        {"identity", {"\2OOOOOOOO", 9}, STATUS_UNSUPPORTED, "another version"},
+        {"identity", {"\3OOOOOOOO", 9}, STATUS_OK, ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct reason why = {""};
@@ -550,7 +551,7 @@ test_long_lanes_are_found_at_the_start(void **state)
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 100), LANES);
 }
 
-/* What is known of one URI far down a lane. */
+/* A look-up finds what is known of one URI far down a lane. */
 static void
 test_look_ends_in_a_long_lane(void **state)
 {

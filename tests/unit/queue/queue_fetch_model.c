@@ -1,6 +1,7 @@
-/* What fetch knows of URIs, beside a model: links, recrawls now and later, smaller depths, revisits
- * and slices of dumps in random order, with commits that fail and restarts in between. After each
- * step every stage must have exactly the jobs that the model has, in its order. */
+/* These tests are of what fetch knows of URIs, beside a model: links, recrawls now and later,
+ * smaller depths, revisits and slices of dumps in random order, with commits that fail and restarts
+ * in between. After each step every stage must have exactly the jobs that the model has, in its
+ * order. */
 #include <errno.h>
 
 #include "tests/unit/brief.h"
@@ -327,7 +328,7 @@ step_put(struct model *model)
     }
     const int failing = model->failing;
     const enum status status = put_jobs(model->bench, jobs, n);
-    /* Of a round that changes nothing no commit can fail. */
+    /* No commit of a round that changes nothing can fail. */
     assert_int_equal(status, model->failing < failing ? STATUS_FULL : STATUS_OK);
     if (status != STATUS_OK) {
         return;

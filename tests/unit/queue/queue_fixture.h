@@ -19,6 +19,7 @@
 #include "base/url/url.h"
 #include "queue/broker/broker.h"
 #include "queue/client/message.h"
+#include "queue/politeness/host_report.h"
 #include "queue/storage/frontier_engine.h"
 #include "tests/unit/scratch.h"
 
@@ -150,7 +151,7 @@ bench_free(struct bench *bench)
     free(bench);
 }
 
-/* For cases with a broker of their own, in *state. */
+/* Serves cases with a broker of their own, in *state. */
 static inline int
 bench_set_up(void **state)
 {
@@ -207,6 +208,27 @@ bench_submit(struct bench *bench, const char *worker, uint64_t incarnation, uint
 
 /* ---- requests ---- */
 
+/* The bytes of what a job tells of its host. They live until some others were made. */
+static inline struct slice
+report_of(const struct host_report *report)
+{
+    static char bytes[4][HOST_CAUSE_MAXIMUM];
+    static unsigned at;
+    struct buf made;
+    buf_init(&made, sizeof bytes[0]);
+    host_report_encode(&made, report);
+    assert_false(made.overflowed);
+    char *const place = bytes[at++ % 4];
+    if (made.length > 0) {
+        memcpy(place, made.data, made.length);
+    }
+    const struct slice report_bytes = {place, made.length};
+    buf_release(&made);
+    return report_bytes;
+}
+
+#define REPORT(...) report_of(&(const struct host_report){__VA_ARGS__})
+
 static inline struct job
 a_job(enum stage stage, const char *uri)
 {
@@ -249,6 +271,7 @@ read_answer(struct bench *bench, const struct answer *answer)
     for (size_t i = 0; i < bench->job_count; i++) {
         assert_true(job_key_decode(&reader, &bench->jobs[i].key));
         assert_true(job_decode(&reader, &bench->jobs[i]));
+        bench->jobs[i].pace = codec_get_slice(&reader);
     }
     assert_true(codec_at_end(&reader));
 }

@@ -1,4 +1,5 @@
-/* Lanes of hosts: one job at a time, rests, the order of jobs, shares of sitemaps. */
+/* Lanes of hosts: one job at a time, rests, paces, the order of jobs, shares of sitemaps. */
+#include "base/system/clock.h"
 #include "tests/unit/moved_clock.h"
 #include "tests/unit/queue/queue_fixture.h"
 #include "tests/unit/queue/queue_suites.h"
@@ -24,8 +25,8 @@ test_lane_rests_also_over_a_restart(void **state)
     put_uri(bench, STAGE_FETCH, URI "a", 0);
     put_uri(bench, STAGE_FETCH, URI "b", 0);
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 1);
-    const struct completion completion = {
-        .key = bench->jobs[0].key, .lane_delay_ms = 60000, .group = 5};
+    const struct completion completion = {.key = bench->jobs[0].key,
+                                          .report = REPORT(.rest_ms = 60000, .address = 5)};
     complete(bench, "w", 1, &completion, 1);
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 0);
     bench_restart(bench);
@@ -98,10 +99,10 @@ test_group_and_share_stay(void **state)
         snprintf(uri, sizeof uri, URI "%zu", i);
         put_uri(bench, STAGE_FETCH, uri, 0);
         assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
-        const struct completion completion = {.key = bench->jobs[0].key,
-                                              .group = cases[i].group,
-                                              .share = cases[i].share,
-                                              .lane_delay_ms = 1000};
+        const struct completion completion = {
+            .key = bench->jobs[0].key,
+            .report = REPORT(.rest_ms = 1000, .address = cases[i].group),
+            .share = cases[i].share};
         complete(bench, "w", 1, &completion, 1);
         clock_move(1000);
         for (int start = 0; start < 2; start++) {
@@ -137,7 +138,7 @@ test_lanes_know_of_sitemaps(void **state)
     done(bench, "w", &second);
 }
 
-/* Of jobs that a worker says it holds only so many of a lane count as may be out. */
+/* Only so many jobs of a lane that a worker says it holds count as may be out. */
 static void
 test_a_lane_is_taken_once_after_a_restart(void **state)
 {
@@ -156,6 +157,123 @@ test_a_lane_is_taken_once_after_a_restart(void **state)
     assert_int_equal(stats(bench).lanes_busy, 1);
 }
 
+/* ---- the pace of hosts ---- */
+
+static struct pace
+pace_of_next(struct bench *bench, const char *worker)
+{
+    struct pace pace;
+    put_uri(bench, STAGE_FETCH, URI "next", 0);
+    assert_int_equal(reserve(bench, worker, 1, STAGE_FETCH, 1), 1);
+    assert_true(pace_decode(bench->jobs[0].pace, clock_wall_ms(), &pace));
+    return pace;
+}
+
+static void
+end_with(struct bench *bench, const struct host_report *report)
+{
+    const struct completion completion = {.key = bench->jobs[0].key,
+                                          .verdict = VERDICT_RELEASE,
+                                          .no_attempt = true,
+                                          .report = report_of(report)};
+    complete(bench, "w", 1, &completion, bench->jobs[0].attempt);
+}
+
+/* A report changes the pace by the rules; the lane rests so long; the next job has it, also after a
+ * restart and for another worker. */
+static void
+test_paces_follow_reports_and_stay(void **state)
+{
+    struct bench *bench = *state;
+    const struct host_report told = {
+        .asked = true,
+        .rules_known = true,
+        .crawl_delay_ms = 1500,
+        .address = 77,
+        .observations = {{.what = OBSERVED_ANSWER, .milliseconds = 400},
+                         {.what = OBSERVED_ANSWER | OBSERVED_TROUBLE, .retry_after_ms = 60000}},
+        .count = 2};
+    bench->options.pace = (struct pace_rules){.least_ms = 1000,
+                                              .most_ms = 30000,
+                                              .factor = 2,
+                                              .crawl_delay_most_ms = 30000,
+                                              .backoff_ms = 2000,
+                                              .backoff_most_ms = 60000,
+                                              .retry_after_most_ms = 50000};
+    bench_restart(bench);
+    assert_int_equal(pace_of_next(bench, "w").response_ms, 0);
+    assert_int_equal(bench->jobs[0].pace.length, 0); /* nothing is known */
+    end_with(bench, &told);
+    const uint64_t ended_ms = clock_wall_ms();
+    struct queue_explanation at = look(bench, URI);
+    assert_int_equal(at.due_ms, ended_ms + 50000);
+    assert_int_equal(at.group, 77);
+    clock_move(40000);
+    bench_restart(bench);
+    touch(bench, "w", 1, NULL, 0);
+    at = look(bench, URI);
+    assert_int_equal(at.due_ms, ended_ms + 50000);
+    assert_int_equal(at.response_ms, 400);
+    assert_int_equal(at.crawl_delay_ms, 1500);
+    assert_int_equal(at.troubles, 1);
+    assert_int_equal(at.failures, 0);
+    assert_int_equal(at.address_troubles, 0); /* that is not stored */
+    assert_int_equal(at.quiet_until_ms, ended_ms + 50000);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 0);
+    clock_move(10000);
+    const struct pace pace = pace_of_next(bench, "v");
+    assert_int_equal(pace.response_ms, 400);
+    assert_int_equal(pace.crawl_delay_ms, 1500);
+    assert_int_equal(pace.troubles, 1);
+    assert_true(pace.answered);
+    assert_int_equal(pace.until_ms, 0);
+    assert_int_equal(pace.address, 77);
+}
+
+/* Another host of the address rests for the troubles of the first. */
+static void
+test_troubles_of_an_address_go_out_with_its_hosts(void **state)
+{
+    struct bench *bench = *state;
+    const struct host_report fails = {
+        .asked = true,
+        .address = 77,
+        .observations = {{.what = OBSERVED_SILENCE | OBSERVED_TROUBLE}},
+        .count = 1};
+    const struct host_report is_there = {.address = 77};
+    struct pace pace;
+    bench->options.pace = (struct pace_rules){.backoff_ms = 2000, .backoff_most_ms = 60000};
+    bench_restart(bench);
+    (void)pace_of_next(bench, "w");
+    end_with(bench, &fails);
+    put_uri(bench, STAGE_FETCH, "http://other.example/", 0);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 2), 1);
+    assert_int_equal(bench->jobs[0].pace.length, 0); /* its address is not known */
+    end_with(bench, &is_there);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 2), 1);
+    assert_true(pace_decode(bench->jobs[0].pace, clock_wall_ms(), &pace));
+    assert_int_equal(pace.address_troubles, 1);
+    assert_int_equal(pace.troubles, 0);
+    const struct host_report answers = {
+        .asked = true, .address = 77, .observations = {{.what = OBSERVED_ANSWER}}, .count = 1};
+    end_with(bench, &answers);
+    assert_int_equal(look(bench, URI).address_troubles, 0);
+    assert_int_equal(look(bench, URI).failures, 1);
+}
+
+/* Reports that are no such are refused with their completion. */
+static void
+test_damaged_reports_are_refused(void **state)
+{
+    struct bench *bench = *state;
+    (void)pace_of_next(bench, "w");
+    const struct completion damaged = {.key = bench->jobs[0].key, .report = SLICE("x")};
+    submit_complete(bench, "w", 1, &damaged, 1);
+    bench_work(bench);
+    assert_int_equal(bench->answers[bench->tokens - 1].status, STATUS_BAD_INPUT);
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].leased, 1);
+}
+
 int
 queue_lanes_run(void)
 {
@@ -167,6 +285,9 @@ queue_lanes_run(void)
         BENCH_CASE(test_group_and_share_stay),
         BENCH_CASE(test_lanes_know_of_sitemaps),
         BENCH_CASE(test_a_lane_is_taken_once_after_a_restart),
+        BENCH_CASE(test_paces_follow_reports_and_stay),
+        BENCH_CASE(test_troubles_of_an_address_go_out_with_its_hosts),
+        BENCH_CASE(test_damaged_reports_are_refused),
     };
     return cmocka_run_group_tests_name("queue lanes", tests, NULL, NULL);
 }

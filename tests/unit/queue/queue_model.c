@@ -435,10 +435,12 @@ static void
 end_in_model(struct model *model, struct model_job *job, const struct completion *completion)
 {
     const enum stage stage = job->stage;
+    struct host_report told;
+    assert_true(host_report_decode(completion->report, &told));
     job->worker = -1;
     if (stage == STAGE_FETCH) {
         const int host = host_of(job);
-        model->host_due_ms[host] = model->stored_due_ms[host] = now_ms + completion->lane_delay_ms;
+        model->host_due_ms[host] = model->stored_due_ms[host] = now_ms + told.rest_ms;
     }
     switch (completion->verdict) {
     case VERDICT_DONE:
@@ -486,7 +488,7 @@ step_complete(struct model *model)
     } else if (completion.verdict == VERDICT_BURY) {
         completion.reason = SLICE("it is bad");
     }
-    completion.lane_delay_ms = job->stage == STAGE_FETCH ? pick(model, 3) * 700 : 0;
+    completion.report = REPORT(.rest_ms = job->stage == STAGE_FETCH ? pick(model, 3) * 700 : 0);
     const bool fails = model->failing > 0;
     submit_complete(model->bench, worker_name(worker), model->incarnations[worker], &completion,
                     job->held.attempt);

@@ -1,6 +1,6 @@
-/* What a node sends to others, and when: each transfer's first job and how many, what is told once
- * only, pauses, limits, rows that are damaged, and three nodes. Carrying messages both ways is
- * tried in queue_nodes.c. */
+/* These tests are of what a node sends to others, and when: each transfer's first job and how many,
+ * what is told once only, pauses, limits, rows that are damaged, and three nodes. Carrying messages
+ * both ways is tried in queue_nodes.c. */
 #include "base/system/clock.h"
 #include "queue/storage/store_batch.h"
 #include "tests/unit/moved_clock.h"
@@ -412,7 +412,7 @@ test_metadata_leave_with_the_completion(void **state)
     }
 }
 
-/* Of what waited for a node that is gone, the metadata that are this node's now are found. */
+/* Metadata that waited for a node that is gone are found when they are this node's now. */
 static void
 test_metadata_are_found_in_what_is_forgotten(void **state)
 {

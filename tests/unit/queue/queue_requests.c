@@ -545,7 +545,8 @@ test_fetch_tells_how_late_it_is(void **state)
     put_uri(bench, STAGE_FETCH, URI "a", 0);
     put_uri(bench, STAGE_FETCH, URI "b", 0);
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
-    const struct completion completion = {.key = bench->jobs[0].key, .lane_delay_ms = 1000};
+    const struct completion completion = {.key = bench->jobs[0].key,
+                                          .report = REPORT(.rest_ms = 1000)};
     complete(bench, "w", 1, &completion, 1);
     assert_int_equal(stats(bench).stages[STAGE_FETCH].oldest_ms, 0);
     clock_move(1000);

@@ -59,7 +59,7 @@ end_with(struct bench *bench, const struct job *job, enum verdict verdict, uint6
                                           .verdict = verdict,
                                           .reason = SLICE("so it is"),
                                           .delay_ms = delay_ms,
-                                          .lane_delay_ms = lane_delay_ms};
+                                          .report = REPORT(.rest_ms = lane_delay_ms)};
     complete(bench, "w", 1, &completion, job->attempt);
 }
 

@@ -165,7 +165,7 @@ static const char cluster_text[] = "node a queue=tcp://127.0.0.1:1 metastore=tcp
                                    "node b queue=tcp://127.0.0.1:3 metastore=tcp://127.0.0.1:4\n";
 enum { NODE_A, NODE_B };
 
-/* What a node was told of the scope, and what its files then have. */
+/* Holds what a node was told of the scope, and what its files then have. */
 struct told {
     enum status status;
     unsigned times;

@@ -1,4 +1,5 @@
-/* What is known of URIs: put again, nearer, out of a dump, to be crawled again. */
+/* These tests are of what is known of URIs: put again, nearer, out of a dump, to be crawled again.
+ */
 #include "base/system/clock.h"
 #include "tests/unit/moved_clock.h"
 #include "tests/unit/queue/queue_fixture.h"

@@ -7,11 +7,11 @@
 int queue_leases_run(void);
 /* Hosts take turns (queue_lanes.c). */
 int queue_lanes_run(void);
-/* What is known of URIs (queue_seen.c). */
+/* Tests what is known of URIs (queue_seen.c). */
 int queue_seen_run(void);
 /* The broker beside a model of its rules (queue_model.c). */
 int queue_model_run(void);
-/* What fetch knows of URIs, beside a model (queue_fetch_model.c). */
+/* Tests what fetch knows of URIs, beside a model (queue_fetch_model.c). */
 int queue_fetch_model_run(void);
 /* Stores that fail, and the edges of single rules (queue_faults.c). */
 int queue_faults_run(void);
@@ -21,7 +21,7 @@ int queue_rounds_run(void);
 int queue_requests_run(void);
 /* Jobs between nodes (queue_nodes.c). */
 int queue_nodes_run(void);
-/* What a node sends to others (queue_peers.c). */
+/* Tests what a node sends to others (queue_peers.c). */
 int queue_peers_run(void);
 /* The scope changes under a running crawl (queue_scope.c). */
 int queue_scope_run(void);

@@ -345,8 +345,8 @@ what_appears_between_is_read_with_what_follows(void **state)
     assert_null(take(7, HEADS_USUAL));
 }
 
-/* Of what is gone only that one is passed over: others may have its rank, or, of another rank, be
- * anything. */
+/* Only that one is passed over when something is gone: others may have its rank, or, of another
+ * rank, be anything. */
 static void
 what_is_gone_is_passed_over(void **state)
 {

@@ -383,7 +383,7 @@ test_look(void **state)
     assert_int_equal(at.jobs_out, 1);
     assert_int_equal(look(bench, "http://a.example/0").ahead, 0);
     const struct completion completion = {
-        .key = bench->jobs[0].key, .lane_delay_ms = 60000, .group = 7, .share = 200};
+        .key = bench->jobs[0].key, .report = REPORT(.rest_ms = 60000, .address = 7), .share = 200};
     complete(bench, "w", 1, &completion, 1);
     at = look(bench, "http://a.example/1");
     assert_true(at.known && at.fetched && !at.waiting && !at.found);

@@ -204,7 +204,8 @@ test_lane_is_eased_by_jobs_without_rest(void **state)
     assert_int_equal(look(bench, URI).eased, 1);
     assert_int_equal(look(bench, URI).due_ms, 0);
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
-    const struct completion completion = {.key = bench->jobs[0].key, .lane_delay_ms = 60000};
+    const struct completion completion = {.key = bench->jobs[0].key,
+                                          .report = REPORT(.rest_ms = 60000)};
     complete(bench, "w", 1, &completion, 1);
     assert_int_equal(look(bench, URI).eased, 0);
     assert_true(look(bench, URI).due_ms > clock_wall_ms());

@@ -34,7 +34,7 @@ static uint64_t incarnation, now_ms;
 static int transport_wait_ms;
 static enum status open_status;
 
-/* Of blocking calls. */
+/* Holds the outcome of blocking calls. */
 static struct {
     enum status status;
     struct buf payload;
@@ -163,6 +163,7 @@ write_jobs(struct buf *payload, uint64_t lease_ms, uint64_t first, uint32_t n)
                                 .attempt = (uint16_t)id};
         job_key_encode(payload, &job.key);
         job_encode(payload, &job);
+        codec_put_slice(payload, SLICE("pace"));
     }
 }
 

@@ -313,11 +313,8 @@ static const struct completion whole = {
     .reason = {"reason", 6},
     .reproducer = {"command", 7},
     .delay_ms = 400,
-    .lane_delay_ms = 500,
-    .group = 0x0102030405060708,
+    .report = {"report", 6},
     .share = 77,
-    .host = HOST_FAILED | HOST_SILENT,
-    .cause = {"cause", 5},
     .outcome = (enum job_outcome)(OUTCOME_COUNT - 1),
     .scope = 600,
 };
@@ -336,75 +333,15 @@ reads_completion(struct slice bytes)
 static void
 completions_have_their_bytes(void **state)
 {
-    static const uint8_t expected[] = {0,
-                                       0,
-                                       0,
-                                       0,
-                                       0,
-                                       0,
-                                       0,
-                                       0x11,
-                                       0x11,
-                                       0,
-                                       0,
-                                       0,
-                                       0,
-                                       0,
-                                       0,
-                                       0x22,
-                                       0x22,
-                                       0,
-                                       0,
-                                       0,
-                                       0,
-                                       0,
-                                       0,
-                                       0x33,
-                                       0x33,
-                                       0xff,
-                                       0xff,
-                                       0x03, /* the try */
-                                       2,
-                                       1, /* buried, no attempt */
-                                       6,
-                                       'r',
-                                       'e',
-                                       'a',
-                                       's',
-                                       'o',
-                                       'n', /* */
-                                       7,
-                                       'c',
-                                       'o',
-                                       'm',
-                                       'm',
-                                       'a',
-                                       'n',
-                                       'd', /* */
-                                       0x90,
-                                       0x03,
-                                       0xf4,
-                                       0x03, /* delays */
-                                       1,
-                                       2,
-                                       3,
-                                       4,
-                                       5,
-                                       6,
-                                       7,
-                                       8, /* group */
-                                       77,
-                                       6,
-                                       5,
-                                       'c',
-                                       'a',
-                                       'u',
-                                       's',
-                                       'e', /* share, host, cause */
-                                       OUTCOME_COUNT - 1,
-                                       0xd8,
-                                       0x04,
-                                       0}; /* outcome, scope, outputs */
+    static const uint8_t expected[] = {
+        0,    0,    0,    0,    0,    0,    0,   0x11, 0x11, 0,  0,
+        0,    0,    0,    0,    0x22, 0x22, 0,   0,    0,    0,  0,
+        0,    0x33, 0x33, 0xff, 0xff, 0x03,           /* the try */
+        2,    1,                                      /* buried, no attempt */
+        6,    'r',  'e',  'a',  's',  'o',  'n',      /* */
+        7,    'c',  'o',  'm',  'm',  'a',  'n', 'd', /* */
+        0x90, 0x03, 6,    'r',  'e',  'p',  'o', 'r',  't',  77, OUTCOME_COUNT - 1,
+        0xd8, 0x04, 0}; /* outcome, scope, outputs */
     struct completion back;
     struct buf bytes;
     uint16_t attempt = 0;
@@ -425,11 +362,8 @@ completions_have_their_bytes(void **state)
     assert_true(slice_is(back.reason, "reason"));
     assert_true(slice_is(back.reproducer, "command"));
     assert_int_equal(back.delay_ms, 400);
-    assert_int_equal(back.lane_delay_ms, 500);
-    assert_true(back.group == 0x0102030405060708);
+    assert_true(slice_is(back.report, "report"));
     assert_int_equal(back.share, 77);
-    assert_int_equal(back.host, HOST_FAILED | HOST_SILENT);
-    assert_true(slice_is(back.cause, "cause"));
     assert_int_equal(back.outcome, OUTCOME_COUNT - 1);
     assert_int_equal(back.scope, 600);
     assert_int_equal(back.output_count, 0);
@@ -440,7 +374,7 @@ completions_have_their_bytes(void **state)
 static void
 completions_out_of_bounds_are_refused(void **state)
 {
-    enum { ATTEMPT = JOB_KEY_SIZE, VERDICT = ATTEMPT + 1, FLAGS, OUTCOME = FLAGS + 16 };
+    enum { ATTEMPT = JOB_KEY_SIZE, VERDICT = ATTEMPT + 1, FLAGS, OUTCOME = FLAGS + 6 };
     struct buf bytes;
     struct completion plain = {.key = whole.key};
     (void)state;
@@ -468,7 +402,7 @@ completions_out_of_bounds_are_refused(void **state)
         buf_init(&more, BYTES);
         job_key_encode(&more, &whole.key);
         codec_put_varint(&more, attempt);
-        for (int i = 0; i < 18; i++) {
+        for (int i = 0; i < 8; i++) {
             codec_put_u8(&more, 0);
         }
         codec_put_u8(&more, 0);
@@ -487,8 +421,7 @@ texts_of_completions_are_cut(void **state)
     for (size_t n = MESSAGE_TEXT_MAXIMUM - 1; n <= MESSAGE_TEXT_MAXIMUM + 1; n++) {
         const size_t kept = n < MESSAGE_TEXT_MAXIMUM ? n : MESSAGE_TEXT_MAXIMUM;
         const struct slice long_one = slice_of(text, n);
-        const struct completion given = {
-            .reason = long_one, .reproducer = long_one, .cause = long_one};
+        const struct completion given = {.reason = long_one, .reproducer = long_one};
         struct completion back;
         struct buf bytes;
         uint16_t attempt;
@@ -498,7 +431,6 @@ texts_of_completions_are_cut(void **state)
         assert_true(message_get_completion(&reader, &back, &attempt));
         assert_int_equal(back.reason.length, kept);
         assert_int_equal(back.reproducer.length, kept);
-        assert_int_equal(back.cause.length, kept);
         buf_release(&bytes);
     }
 }

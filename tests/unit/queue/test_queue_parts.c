@@ -662,6 +662,32 @@ test_store_tells_of_failed_checkpoints(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* The last operation of a key stands, and those of a tree come by their keys, however few. */
+static void
+test_batches_are_sorted(void **state)
+{
+    struct store_batch batch;
+    (void)state;
+    store_batch_init(&batch);
+    store_batch_sort(&batch);
+    assert_int_equal(batch.count, 0);
+    store_batch_put(&batch, TREE_LANES, SLICE("b"), SLICE("1"));
+    store_batch_sort(&batch);
+    assert_int_equal(batch.count, 1);
+    store_batch_put(&batch, TREE_LANES, SLICE("a"), SLICE("2"));
+    store_batch_sort(&batch);
+    assert_int_equal(batch.count, 2);
+    assert_int_equal(batch.operations[0]->key[0], 'a');
+    assert_int_equal(batch.operations[1]->key[0], 'b');
+    store_batch_reset(&batch);
+    store_batch_put(&batch, TREE_LANES, SLICE("b"), SLICE("1"));
+    store_batch_remove(&batch, TREE_LANES, SLICE("b"));
+    store_batch_sort(&batch);
+    assert_int_equal(batch.count, 1);
+    assert_true(batch.operations[0]->remove);
+    store_batch_release(&batch);
+}
+
 static void
 test_store_applies_batches_whole(void **state)
 {
@@ -739,6 +765,7 @@ main(void)
         cmocka_unit_test(test_job_record_bytes),
         cmocka_unit_test(test_new_jobs_have_hosts),
         cmocka_unit_test(test_key_bytes_sort_like_numbers),
+        cmocka_unit_test(test_batches_are_sorted),
         cmocka_unit_test(test_store_applies_batches_whole),
         cmocka_unit_test(test_store_tells_of_failed_checkpoints),
     };

@@ -1,5 +1,5 @@
-/* What the broker keeps in memory of hosts in trouble and of leases: the rules at each of their
- * bounds, and the tables beside plain arrays that do the same. */
+/* These tests are of what the broker keeps in memory of hosts in trouble and of leases: the rules
+ * at each of their bounds, and the tables beside plain arrays that do the same. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

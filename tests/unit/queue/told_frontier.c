@@ -19,7 +19,7 @@ told_frontier_reset(void)
     told_frontier = (struct told_frontier){.calls = -1};
 }
 
-/* Whether this call fails: by its turn, or because all of its kind do. */
+/* Returns whether this call fails: by its turn, or because all of its kind do. */
 static enum status
 told(enum status of_its_kind, const char *what, struct reason *why)
 {

@@ -1,4 +1,4 @@
-/* What stands in for broker, sockets, stores, files and clocks around the queue daemon. They tell
+/* This stands in for broker, sockets, stores, files and clocks around the queue daemon. They tell
  * what was asked of them as lines of a trace, and answer as their variables say. */
 #ifndef TESTS_UNIT_QUEUE_DAEMON_DAEMON_STAND_INS_H
 #define TESTS_UNIT_QUEUE_DAEMON_DAEMON_STAND_INS_H
@@ -79,7 +79,7 @@ void assert_trace(const char *text);
 /* Ends what was posted, or put, as the so-manieth. */
 void answer_post(size_t at, enum status status, struct slice payload, const char *text);
 void end_put(size_t at, enum status status);
-/* Of each test. */
+/* Are run before and after each test. */
 int set_up(void **state);
 int tear_down(void **state);
 /* Reads `cluster`: nodes n0, n1 ..., of which self is this one. */

@@ -38,7 +38,7 @@ static struct site sites[NODES];
 static char cluster_text[512];
 static size_t site_count;
 static char min_free[32] = "0";
-/* So long that no machine is too slow to renew it, but where the test is about its end. */
+/* Is so long that no machine is too slow to renew it, but where the test is about its end. */
 enum { LEASE_MS = 120000, SHORT_LEASE_MS = 5000, GRACE_MS = 3000 };
 static char lease_ms[16];
 
@@ -165,7 +165,7 @@ close_sites(void)
 
 enum { URIS = 3000, BATCH = 40, KILLS = 25 };
 
-/* What the world has seen of each URI in each stage. */
+/* The world has seen this of each URI in each stage. */
 struct effects {
     uint16_t taken[STAGE_COUNT][URIS]; /* handed out */
     uint16_t ended[STAGE_COUNT][URIS]; /* its completion was confirmed */
@@ -222,6 +222,7 @@ reserved(void *context, enum status status, const struct job *jobs, size_t n,
     struct client *client = context;
     struct job outputs[BATCH + 1];
     struct completion completions[BATCH];
+    static const char a_rest[] = {0, 1, 0, 0}; /* of a millisecond */
     char next[64];
     if (status == STATUS_CANCELLED) {
         return;
@@ -251,8 +252,10 @@ reserved(void *context, enum status status, const struct job *jobs, size_t n,
                                   .priority = 128,
                                   .depth = jobs[i].depth,
                                   .generation = jobs[i].generation};
-        completions[i] = (struct completion){
-            .key = jobs[i].key, .outputs = &outputs[i], .output_count = 1, .lane_delay_ms = 1};
+        completions[i] = (struct completion){.key = jobs[i].key,
+                                             .outputs = &outputs[i],
+                                             .output_count = 1,
+                                             .report = slice_of(a_rest, sizeof a_rest)};
         if (last) { /* the web grows: each page leads to the next, and back to itself */
             outputs[i].uri = slice_of(next, uri_of((number + 1) % URIS, next, sizeof next));
         }
@@ -452,7 +455,7 @@ test_two_nodes_pass_jobs_exactly_once(void **state)
     close_sites();
 }
 
-/* What the latest reserve gave. */
+/* The latest reserve gave these. */
 struct given {
     bool answered;
     size_t jobs;

@@ -551,7 +551,8 @@ graphs_are_canonical_as_the_recommendation_has_it(void **state)
     buf_release(&expected);
 }
 
-/* Of two rings of which each node has its like in the other, one is followed all around. */
+/* When there are two rings of which each node has its like in the other, one is followed all
+ * around. */
 static void
 depth_is_limited_at_its_limit(void **state)
 {

@@ -25,7 +25,7 @@ rdf_case_quad(void *context, const struct quad *quad, struct reason *why)
     return nquads_write(context, quad);
 }
 
-/* For lenient parsing: "! line:column text\n" among the quads. */
+/* Appends "! line:column text\n" to the quads, for lenient parsing. */
 static inline void
 rdf_case_problem(void *context, const struct parse_problem *problem)
 {

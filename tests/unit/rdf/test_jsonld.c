@@ -1,4 +1,5 @@
-/* What the JSON-LD suite does not show: dirty JSON, loading of contexts, limits, lines. */
+/* These tests show what the JSON-LD suite does not: dirty JSON, loading of contexts, limits, lines.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* What Turtle and TriG (rdf/turtle/turtle.c) refuse: what no production of the grammars allows,
- * nesting past its limit; and the memory that a statement may take. */
+/* These tests are of what Turtle and TriG (rdf/turtle/turtle.c) refuse: what no production of the
+ * grammars allows, nesting past its limit; and the memory that a statement may take. */
 #include "tests/unit/rdf/turtle_limits.h"
 
 #include "rdf/turtle/turtle.h"

@@ -1,4 +1,4 @@
-/* What Turtle and TriG refuse; a part of test_turtle. */
+/* Tests what Turtle and TriG refuse; a part of test_turtle. */
 #ifndef TESTS_UNIT_RDF_TURTLE_LIMITS_H
 #define TESTS_UNIT_RDF_TURTLE_LIMITS_H
 

@@ -9,138 +9,9 @@
 
 #include <cmocka.h>
 
-#include "index/client/client_lookup.h"
-#include "rdf/nquads/nquads.h"
 #include "search/find.h"
 #include "search/marks.h"
-
-/* ---- the index: lines that each call gives ---- */
-
-static const char *hits, *pattern_lines[4], *classes, *times, *cluster;
-static size_t patterns_asked;
-static char words_asked[256];
-
-static enum status
-give(index_piece *piece, void *context, const char *text, struct reason *why)
-{
-    return text != NULL ? piece(context, slice_string(text), why) : STATUS_OK;
-}
-
-enum status
-index_search(struct index_client *client, struct slice words, uint32_t limit, index_piece *piece,
-             void *context, struct reason *why)
-{
-    (void)client, (void)words, (void)limit;
-    return give(piece, context, hits, why);
-}
-
-/* Statements from lines. */
-struct giving {
-    struct arena *arena;
-    index_statement_take *take;
-    void *context;
-    struct index_statement statement;
-};
-
-static enum status
-give_quad(void *context, const struct quad *quad, struct reason *why)
-{
-    struct giving *giving = context;
-    assert_true(quad_copy(giving->arena, quad, &giving->statement.quad));
-    return giving->take(giving->context, &giving->statement, why);
-}
-
-static enum status
-give_hits(struct giving *giving, struct slice lines, struct reason *why)
-{
-    const struct quad_sink sink = {give_quad, giving};
-    while (lines.length > 0) {
-        struct slice line = slice_take(&lines, '\n');
-        char text[1024];
-        giving->statement.score = (double)slice_number(slice_take(&line, '\t'));
-        const struct slice literal = slice_take(&line, '\t'), subject = slice_take(&line, '\t'),
-                           predicate = slice_take(&line, '\t');
-        const int length =
-            snprintf(text, sizeof text, "%.*s %.*s %.*s %.*s .\n", SLICE_PRINT(subject),
-                     SLICE_PRINT(predicate), SLICE_PRINT(literal), SLICE_PRINT(line));
-        TRY(nquads_parse(slice_of(text, (size_t)length), NULL, &sink, why));
-    }
-    return STATUS_OK;
-}
-
-enum status
-index_find(struct index_client *client, const struct index_find *find, struct arena *arena,
-           index_statement_take *take, void *context, struct reason *why)
-{
-    (void)client;
-    struct giving giving = {.arena = arena, .take = take, .context = context};
-    const struct quad_sink sink = {give_quad, &giving};
-    if (find->words.length > 0) {
-        (void)snprintf(words_asked, sizeof words_asked, "%.*s", SLICE_PRINT(find->words));
-        return give_hits(&giving, slice_string(hits), why);
-    }
-    for (size_t i = 0; i < find->pattern_count; i++) {
-        assert_true(patterns_asked < 4);
-        TRY(nquads_parse(slice_string(pattern_lines[patterns_asked++]), NULL, &sink, why));
-    }
-    return STATUS_OK;
-}
-
-/* What the index says of resources: number, predicate, value. */
-static struct {
-    size_t resource;
-    const char *predicate, *value;
-} said[4];
-static size_t said_count;
-
-enum status
-index_describe(struct index_client *client, const struct index_resource *resources, size_t count,
-               const struct slice *predicates, size_t predicate_count, uint32_t timeout_ms,
-               struct arena *arena, index_object_take *take, void *context, struct reason *why)
-{
-    (void)client, (void)resources, (void)timeout_ms, (void)arena, (void)why;
-    for (size_t i = 0; i < said_count; i++) {
-        for (size_t k = 0; k < predicate_count; k++) {
-            if (said[i].resource < count && slice_is(predicates[k], said[i].predicate)) {
-                const struct term object = term_literal(slice_string(said[i].value));
-                take(context, said[i].resource, k, &object);
-            }
-        }
-    }
-    return STATUS_OK;
-}
-
-enum status
-index_query(struct index_client *client, struct slice sparql, const char *format,
-            const struct index_query_options *options, index_piece *piece, void *context,
-            struct reason *why)
-{
-    (void)client, (void)format, (void)options;
-    const bool of_times = slice_find_slice(sparql, SLICE("generatedAtTime")) < sparql.length;
-    const char *rows = of_times ? times : classes;
-    TRY(piece(context, SLICE("{\"results\":{\"bindings\":["), why));
-    TRY(give(piece, context, rows, why));
-    return piece(context, SLICE("]}}"), why);
-}
-
-enum status
-index_identity(struct index_client *client, const struct term *resource, bool json,
-               uint32_t timeout_ms, index_piece *piece, void *context, struct reason *why)
-{
-    (void)client, (void)resource, (void)timeout_ms;
-    assert_true(json);
-    return give(piece, context, cluster, why);
-}
-
-static enum status
-run(struct find_request request, struct find_results *results)
-{
-    static const struct find_access access = {.timeout_ms = 1000};
-    struct reason why = {""};
-    patterns_asked = 0;
-    words_asked[0] = '\0';
-    return find_run(&access, &request, results, &why);
-}
+#include "tests/unit/search/made_index.h"
 
 /* ---- filters ---- */
 
@@ -221,6 +92,8 @@ test_filters_decide(void **state)
     } cases[] = {
         {"domain:example.org", FILTER_DOMAIN, {"www.example.org"}, true},
         {"domain:example.org", FILTER_DOMAIN, {"EXAMPLE.org"}, true},
+        {"domain:\"example.org\"", FILTER_DOMAIN, {"example.org"}, true},
+        {"domain:\"example.org", FILTER_DOMAIN, {"example.org"}, false},
         {"domain:example.org", FILTER_DOMAIN, {"badexample.org"}, false},
         {"domain:a.org domain:b.org", FILTER_DOMAIN, {"b.org"}, true},
         {"-domain:a.org", FILTER_DOMAIN, {"b.org"}, true},
@@ -356,14 +229,14 @@ static void
 test_syntaxes_of_one_document(void **state)
 {
     (void)state;
-    hits = "3\t\"Red\"\t<http://a.org/id/x>\t" LABEL "\t<http://a.org/data/x.ttl>\n"
-           "3\t\"Red\"\t<http://a.org/id/x>\t" LABEL "\t<http://a.org/data/x.rdf>\n"
-           "3\t\"Red\"\t<http://a.org/id/x>\t" LABEL "\t<http://a.org/x?format=nt>\n"
-           "3\t\"Red\"\t<http://a.org/id/x>\t" LABEL "\t<http://b.org/data/x.ttl>\n"
-           "3\t\"Red\"\t<http://a.org/id/y>\t" LABEL "\t<http://a.org/id/x.nt>\n"
-           "3\t\"Red\"\t<http://a.org/id/x>\t" LABEL "\t<http://a.org/?v=x>\n";
+    made.hits = "3\t\"Red\"\t<http://a.org/id/x>\t" LABEL "\t<http://a.org/data/x.ttl>\n"
+                "3\t\"Red\"\t<http://a.org/id/x>\t" LABEL "\t<http://a.org/data/x.rdf>\n"
+                "3\t\"Red\"\t<http://a.org/id/x>\t" LABEL "\t<http://a.org/x?format=nt>\n"
+                "3\t\"Red\"\t<http://a.org/id/x>\t" LABEL "\t<http://b.org/data/x.ttl>\n"
+                "3\t\"Red\"\t<http://a.org/id/y>\t" LABEL "\t<http://a.org/id/x.nt>\n"
+                "3\t\"Red\"\t<http://a.org/id/x>\t" LABEL "\t<http://a.org/?v=x>\n";
     struct find_results results;
-    assert_int_equal(run((struct find_request){.text = SLICE("red")}, &results), STATUS_OK);
+    assert_int_equal(find_made((struct find_request){.text = SLICE("red")}, &results), STATUS_OK);
     assert_int_equal(results.count, 4);
     assert_true(slice_is(results.entries[0].document, "http://a.org/?v=x"));
     assert_true(slice_is(results.entries[1].document, "http://a.org/data/x.rdf"));
@@ -372,7 +245,7 @@ test_syntaxes_of_one_document(void **state)
     find_release(&results);
     /* Whatever many documents say the same of a resource, it is said once. */
     assert_int_equal(
-        run((struct find_request){.text = SLICE("red"), .group = FIND_BY_RESOURCE}, &results),
+        find_made((struct find_request){.text = SLICE("red"), .group = FIND_BY_RESOURCE}, &results),
         STATUS_OK);
     assert_int_equal(results.count, 2);
     assert_int_equal(results.entries[0].statements + results.entries[1].statements, 6);
@@ -384,52 +257,53 @@ static void
 test_labels_come_first(void **state)
 {
     (void)state;
-    hits = "4\t\"Red thing\"\t<http://a.org/x>\t<http://a.org/p>\t<http://c.org/1>\n"
-           "3\t\"Red\"\t<http://a.org/y>\t" LABEL "\t<http://c.org/2>\n";
+    made.hits = "4\t\"Red thing\"\t<http://a.org/x>\t<http://a.org/p>\t<http://c.org/1>\n"
+                "3\t\"Red\"\t<http://a.org/y>\t" LABEL "\t<http://c.org/2>\n";
     struct find_results results;
-    assert_int_equal(run((struct find_request){.text = SLICE("red")}, &results), STATUS_OK);
+    assert_int_equal(find_made((struct find_request){.text = SLICE("red")}, &results), STATUS_OK);
     assert_true(slice_is(results.entries[0].document, "http://c.org/2"));
     find_release(&results);
     static const struct find_weights plain = {1, 0, 1};
-    assert_int_equal(run((struct find_request){.text = SLICE("red"), .weights = &plain}, &results),
-                     STATUS_OK);
+    assert_int_equal(
+        find_made((struct find_request){.text = SLICE("red"), .weights = &plain}, &results),
+        STATUS_OK);
     assert_true(slice_is(results.entries[0].document, "http://c.org/1"));
     find_release(&results);
 }
 
-/* Of several labels that of the first property counts, in whatever order they come; but a label
- * that was found stays the title. */
+/* When there are several labels, that of the first property counts, in whatever order they come;
+ * but a label that was found stays the title. */
 static void
 test_titles(void **state)
 {
     (void)state;
-    static const struct find_access access = {.timeout_ms = 1000};
     struct find_results results;
     struct reason why = {""};
-    hits = "4\t\"Red thing\"\t<http://a.org/x>\t<http://a.org/p>\t<http://c.org/1>\n"
-           "1\t\"Red\"\t<http://a.org/y>\t" LABEL "\t<http://c.org/2>\n";
-    said[0].predicate = "http://xmlns.com/foaf/0.1/name";
-    said[0].value = "Name";
-    said[1].predicate = "http://www.w3.org/2004/02/skos/core#prefLabel";
-    said[1].value = "Preferred";
-    said[2].predicate = "http://purl.org/dc/terms/title";
-    said[2].value = "Title";
-    said[3].predicate = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
-    said[3].value = "http://v.org/Fruit";
-    said_count = 4;
+    made.hits = "4\t\"Red thing\"\t<http://a.org/x>\t<http://a.org/p>\t<http://c.org/1>\n"
+                "1\t\"Red\"\t<http://a.org/y>\t" LABEL "\t<http://c.org/2>\n";
+    made.said[0].predicate = "http://xmlns.com/foaf/0.1/name";
+    made.said[0].value = "Name";
+    made.said[1].predicate = "http://www.w3.org/2004/02/skos/core#prefLabel";
+    made.said[1].value = "Preferred";
+    made.said[2].predicate = "http://purl.org/dc/terms/title";
+    made.said[2].value = "Title";
+    made.said[3].predicate = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type";
+    made.said[3].value = "http://v.org/Fruit";
+    made.said_count = 4;
     for (size_t number = 0; number < 2; number++) {
-        for (size_t i = 0; i < said_count; i++) {
-            said[i].resource = number;
+        for (size_t i = 0; i < made.said_count; i++) {
+            made.said[i].resource = number;
         }
-        assert_int_equal(run((struct find_request){.text = SLICE("red")}, &results), STATUS_OK);
-        assert_int_equal(find_describe(&access, &results, 0, 10, &why), STATUS_OK);
+        assert_int_equal(find_made((struct find_request){.text = SLICE("red")}, &results),
+                         STATUS_OK);
+        assert_int_equal(find_describe(&made_access, &results, 0, 10, &why), STATUS_OK);
         assert_true(slice_is(results.entries[0].title, number == 0 ? "Preferred" : ""));
         assert_true(slice_is(results.entries[1].title, "Red"));
         assert_true(slice_is(results.entries[number].type, "http://v.org/Fruit"));
         assert_int_equal(results.entries[1 - number].type.length, 0);
         find_release(&results);
     }
-    said_count = 0;
+    made.said_count = 0;
 }
 
 static const struct find_facet *
@@ -447,18 +321,21 @@ static void
 test_facets_and_filters(void **state)
 {
     (void)state;
-    hits = "3\t\"Red\"@en\t<http://a.org/x>\t" LABEL "\t<http://a.org/1>\n"
-           "2\t\"Red too\"@en\t<http://a.org/x>\t<http://a.org/p>\t<http://a.org/1>\n"
-           "2\t\"Rot\"@de\t<http://a.org/y>\t" LABEL "\t<http://b.org/2>\n"
-           "1\t\"Red\"\t_:b0\t" LABEL "\t<http://b.org/3>\n";
-    classes = "{\"s\":{\"value\":\"http://a.org/x\"},\"c\":{\"value\":\"http://v.org/Apple\"}},"
-              "{\"s\":{\"value\":\"http://a.org/x\"},\"c\":{\"value\":\"http://v.org/Fruit\"}},"
-              "{\"s\":{\"value\":\"http://a.org/y\"},\"c\":{\"value\":\"http://v.org/Fruit\"}}";
-    times = "{\"g\":{\"value\":\"http://a.org/1\"},\"time\":{\"value\":\"2026-11-22T00:00:00Z\"}},"
-            "{\"g\":{\"value\":\"http://b.org/2\"},\"time\":{\"value\":\"2026-11-23T00:00:00Z\"}}";
+    made.hits = "3\t\"Red\"@en\t<http://a.org/x>\t" LABEL "\t<http://a.org/1>\n"
+                "2\t\"Red too\"@en\t<http://a.org/x>\t<http://a.org/p>\t<http://a.org/1>\n"
+                "2\t\"Rot\"@de\t<http://a.org/y>\t" LABEL "\t<http://b.org/2>\n"
+                "1\t\"Red\"\t_:b0\t" LABEL "\t<http://b.org/3>\n";
+    made.classes =
+        "{\"s\":{\"value\":\"http://a.org/x\"},\"c\":{\"value\":\"http://v.org/Apple\"}},"
+        "{\"s\":{\"value\":\"http://a.org/x\"},\"c\":{\"value\":\"http://v.org/Fruit\"}},"
+        "{\"s\":{\"value\":\"http://a.org/y\"},\"c\":{\"value\":\"http://v.org/Fruit\"}}";
+    made.times =
+        "{\"g\":{\"value\":\"http://a.org/1\"},\"time\":{\"value\":\"2026-11-22T00:00:00Z\"}},"
+        "{\"g\":{\"value\":\"http://b.org/2\"},\"time\":{\"value\":\"2026-11-23T00:00:00Z\"}}";
     struct find_results results;
-    assert_int_equal(run((struct find_request){.text = SLICE("red"), .facets = true}, &results),
-                     STATUS_OK);
+    assert_int_equal(
+        find_made((struct find_request){.text = SLICE("red"), .facets = true}, &results),
+        STATUS_OK);
     assert_int_equal(results.count, 3);
     assert_int_equal(results.facet_count, FILTER_KINDS);
     const struct find_facet *facet = facet_of(&results, FILTER_CLASS);
@@ -490,11 +367,11 @@ test_facets_and_filters(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct find_request request = {.text = slice_string(cases[i].text),
                                              .filters = slice_string(cases[i].filters)};
-        assert_int_equal(run(request, &results), STATUS_OK);
+        assert_int_equal(find_made(request, &results), STATUS_OK);
         if (results.count != cases[i].count) {
             fail_msg("%s: %zu", cases[i].text, results.count);
         }
-        assert_string_equal(words_asked, "red");
+        assert_string_equal(made.words_asked, "red");
         find_release(&results);
     }
 }
@@ -504,16 +381,16 @@ test_filters_without_words(void **state)
 {
     (void)state;
     struct find_results results;
-    pattern_lines[0] = "<http://a.org/x> <http://a.org/p> \"1\" <http://a.org/1> .\n";
+    made.pattern_lines[0] = "<http://a.org/x> <http://a.org/p> \"1\" <http://a.org/1> .\n";
     assert_int_equal(
-        run((struct find_request){.text = SLICE("predicate:<http://a.org/p>")}, &results),
+        find_made((struct find_request){.text = SLICE("predicate:<http://a.org/p>")}, &results),
         STATUS_OK);
     assert_int_equal(results.count, 1);
     find_release(&results);
-    assert_int_equal(run((struct find_request){.text = SLICE("domain:a.org")}, &results),
+    assert_int_equal(find_made((struct find_request){.text = SLICE("domain:a.org")}, &results),
                      STATUS_BAD_INPUT);
     find_release(&results);
-    assert_int_equal(run((struct find_request){.text = SLICE("")}, &results), STATUS_OK);
+    assert_int_equal(find_made((struct find_request){.text = SLICE("")}, &results), STATUS_OK);
     assert_int_equal(results.count, 0);
     find_release(&results);
 }
@@ -522,15 +399,15 @@ static void
 test_totals(void **state)
 {
     (void)state;
-    hits = "3\t\"Red\"\t<http://a.org/x>\t" LABEL "\t<http://a.org/1>\n"
-           "2\t\"Red\"\t<http://a.org/y>\t" LABEL "\t<http://a.org/2>\n";
+    made.hits = "3\t\"Red\"\t<http://a.org/x>\t" LABEL "\t<http://a.org/1>\n"
+                "2\t\"Red\"\t<http://a.org/y>\t" LABEL "\t<http://a.org/2>\n";
     struct find_results results;
-    assert_int_equal(run((struct find_request){.text = SLICE("red"), .rows = 2}, &results),
+    assert_int_equal(find_made((struct find_request){.text = SLICE("red"), .rows = 2}, &results),
                      STATUS_OK);
     assert_int_equal(results.count, 2);
     assert_false(results.at_least);
     find_release(&results);
-    assert_int_equal(run((struct find_request){.text = SLICE("red"), .rows = 1}, &results),
+    assert_int_equal(find_made((struct find_request){.text = SLICE("red"), .rows = 1}, &results),
                      STATUS_OK);
     assert_int_equal(results.count, 1);
     assert_true(results.at_least);
@@ -545,16 +422,16 @@ test_pages_do_not_repeat_entries(void **state)
     static const char *const expected[] = {"http://a.org/1", "http://a.org/2", "http://a.org/3",
                                            "http://a.org/4"};
     (void)state;
-    hits = "9\t\"Red\"\t<http://x.org/a>\t<http://a.org/p>\t<http://a.org/1>\n"
-           "8\t\"Red\"\t<http://x.org/b>\t<http://a.org/p>\t<http://a.org/2>\n"
-           "7\t\"Red\"\t<http://x.org/c>\t<http://a.org/p>\t<http://a.org/3>\n"
-           "7\t\"Redder\"\t<http://x.org/c>\t<http://a.org/p>\t<http://a.org/3>\n"
-           "6\t\"Red\"\t<http://x.org/b>\t<http://a.org/q>\t<http://a.org/2>\n"
-           "5\t\"Red\"\t<http://x.org/d>\t<http://a.org/p>\t<http://a.org/4>\n";
+    made.hits = "9\t\"Red\"\t<http://x.org/a>\t<http://a.org/p>\t<http://a.org/1>\n"
+                "8\t\"Red\"\t<http://x.org/b>\t<http://a.org/p>\t<http://a.org/2>\n"
+                "7\t\"Red\"\t<http://x.org/c>\t<http://a.org/p>\t<http://a.org/3>\n"
+                "7\t\"Redder\"\t<http://x.org/c>\t<http://a.org/p>\t<http://a.org/3>\n"
+                "6\t\"Red\"\t<http://x.org/b>\t<http://a.org/q>\t<http://a.org/2>\n"
+                "5\t\"Red\"\t<http://x.org/d>\t<http://a.org/p>\t<http://a.org/4>\n";
     for (size_t rows = 2; rows <= 8; rows *= 2) {
         struct find_results results;
         const struct find_request request = {.text = SLICE("red"), .rows = rows, .band = 2};
-        assert_int_equal(run(request, &results), STATUS_OK);
+        assert_int_equal(find_made(request, &results), STATUS_OK);
         assert_int_equal(results.count, rows == 2 ? 2 : rows == 4 ? 3 : 4);
         for (size_t i = 0; i < results.count; i++) {
             assert_true(slice_is(results.entries[i].document, expected[i]));
@@ -563,7 +440,7 @@ test_pages_do_not_repeat_entries(void **state)
         find_release(&results);
     }
     struct find_results results;
-    assert_int_equal(run((struct find_request){.text = SLICE("red")}, &results), STATUS_OK);
+    assert_int_equal(find_made((struct find_request){.text = SLICE("red")}, &results), STATUS_OK);
     assert_true(slice_is(results.entries[0].document, "http://a.org/2"));
     assert_true(slice_is(results.entries[1].document, "http://a.org/3"));
     find_release(&results);
@@ -577,19 +454,19 @@ test_same(void **state)
     (void)state;
     struct find_results results;
     struct find_request request = {.text = SLICE("http://a.org/ann"), .is_uri = true};
-    pattern_lines[0] = "<http://a.org/ann> <http://a.org/p> \"1\" <http://a.org/1> .\n";
-    pattern_lines[1] = NULL;
-    pattern_lines[2] = "<http://b.org/ann> <http://a.org/p> \"2\" <http://b.org/2> .\n";
-    pattern_lines[3] = NULL;
-    cluster = "{\"resource\":\"<http://a.org/ann>\",\"members\":[\"<http://a.org/ann>\","
-              "\"<http://b.org/ann>\",\"_:b1\"],\"reasons\":[{\"rule\":\"inverseFunctional\","
-              "\"resource\":\"<http://b.org/ann>\",\"property\":\"<http://a.org/mbox>\","
-              "\"value\":\"\\\"x\\\"\",\"document\":\"<http://b.org/2>\"}]}";
-    assert_int_equal(run(request, &results), STATUS_OK);
+    made.pattern_lines[0] = "<http://a.org/ann> <http://a.org/p> \"1\" <http://a.org/1> .\n";
+    made.pattern_lines[1] = NULL;
+    made.pattern_lines[2] = "<http://b.org/ann> <http://a.org/p> \"2\" <http://b.org/2> .\n";
+    made.pattern_lines[3] = NULL;
+    made.cluster = "{\"resource\":\"<http://a.org/ann>\",\"members\":[\"<http://a.org/ann>\","
+                   "\"<http://b.org/ann>\",\"_:b1\"],\"reasons\":[{\"rule\":\"inverseFunctional\","
+                   "\"resource\":\"<http://b.org/ann>\",\"property\":\"<http://a.org/mbox>\","
+                   "\"value\":\"\\\"x\\\"\",\"document\":\"<http://b.org/2>\"}]}";
+    assert_int_equal(find_made(request, &results), STATUS_OK);
     assert_int_equal(results.count, 1);
     find_release(&results);
     request.same = true;
-    assert_int_equal(run(request, &results), STATUS_OK);
+    assert_int_equal(find_made(request, &results), STATUS_OK);
     assert_int_equal(results.count, 2);
     assert_int_equal(results.same_count, 1);
     assert_true(slice_is(results.same[0].resource, "http://b.org/ann"));

@@ -19,6 +19,7 @@ enum {
     TROUBLED_MS = 12000, /* faults happen until then */
     END_MS = 40000,
     FILES = 64,
+    COPIES = 512,
     STACK = 256 << 10,
     TASK_STEPS = 0,
     TASK_RENEWALS,
@@ -51,13 +52,26 @@ struct machine {
     struct share_owner *owner;
     uint64_t incarnation;
     bool acts[SHARES];
+    struct share_place freeing[SHARES]; /* its release may have been done, with that place */
+    unsigned attempts;
     uint64_t until; /* what the guard of its processes was told, by its own clock */
+};
+
+/* The data of a share, on the disk of a machine. */
+struct data {
+    size_t share;
+    struct share_place place;
+    uint64_t version; /* how much was done for the share by then */
 };
 
 struct simulation {
     uint64_t random, now_ms;
     enum simulation_fault fault;
     struct file files[FILES];
+    bool own_disks;
+    struct data copies[COPIES];
+    size_t copy_count;
+    uint64_t done[SHARES]; /* versions: all that was ever done for the share */
     struct machine machines[MACHINES];
     ucontext_t scheduler;
     struct task *current;
@@ -285,7 +299,7 @@ tell_guard(void *context, uint64_t until)
     }
 }
 
-/* Of the same run, after the lease was lost, or of another one. */
+/* Begins a session of the same run, after the lease was lost, or of another one. */
 static void
 begin_session(struct machine *machine, bool same_run)
 {
@@ -303,7 +317,10 @@ begin_session(struct machine *machine, bool same_run)
         .clock = machine,
         .renewed = tell_guard,
         .renewed_context = machine,
-        .cluster = {.shares = SHARES, .lease_ms = LEASE_MS},
+        .cluster = {.shares = SHARES,
+                    .lease_ms = LEASE_MS,
+                    .own_disks = machine->simulation->own_disks},
+        .disk = machine->simulation->own_disks ? "/disk" : NULL,
         .machine = machine->name,
         .address = "127.0.0.1:7000",
         .incarnation = machine->incarnation,
@@ -312,31 +329,159 @@ begin_session(struct machine *machine, bool same_run)
     share_owner_close(machine->owner);
     machine->owner = share_owner_open(&settings);
     memset(machine->acts, 0, sizeof machine->acts);
+    memset(machine->freeing, 0, sizeof machine->freeing);
     machine->until = 0;
+}
+
+/* ---- disks ---- */
+
+static struct data *
+find_data(struct simulation *simulation, size_t share, const struct share_place *place)
+{
+    for (size_t i = 0; i < simulation->copy_count; i++) {
+        struct data *data = &simulation->copies[i];
+        if (data->share == share && strcmp(data->place.machine, place->machine) == 0 &&
+            strcmp(data->place.copy, place->copy) == 0) {
+            return data;
+        }
+    }
+    return NULL;
+}
+
+static void
+put_data(struct simulation *simulation, size_t share, const struct share_place *place,
+         uint64_t version)
+{
+    if (simulation->copy_count == COPIES || find_data(simulation, share, place) != NULL) {
+        abort();
+    }
+    simulation->copies[simulation->copy_count++] =
+        (struct data){.share = share, .place = *place, .version = version};
+}
+
+static struct share_place
+new_place(struct machine *machine, size_t share, const char *where)
+{
+    struct share_place place = {{0}, {0}};
+    uint64_t generation;
+    (void)share_owner_place(machine->owner, share, &generation);
+    (void)snprintf(place.machine, sizeof place.machine, "%s", where);
+    (void)snprintf(place.copy, sizeof place.copy, "%lu-%u", (unsigned long)generation,
+                   machine->attempts++);
+    return place;
+}
+
+/* Its processes do something that is acknowledged. */
+static void
+work(struct machine *machine, size_t share)
+{
+    struct simulation *simulation = machine->simulation;
+    uint64_t generation;
+    if (!simulation->own_disks || !machine->acts[share] || local_ms(machine) >= machine->until) {
+        return;
+    }
+    const struct share_place *place = share_owner_place(machine->owner, share, &generation);
+    struct data *data = find_data(simulation, share, place);
+    if ((data == NULL || data->version != simulation->done[share] ||
+         strcmp(place->machine, machine->name) != 0) &&
+        !simulation->result->broken) {
+        simulation->result->broken = true;
+        (void)snprintf(simulation->result->what, sizeof simulation->result->what,
+                       "share %zu at %lu ms: %s runs copy %s of %s, which is not whole", share,
+                       (unsigned long)simulation->now_ms, machine->name, place->copy,
+                       place->machine);
+        return;
+    }
+    if (data != NULL) {
+        data->version = ++simulation->done[share];
+    }
+}
+
+/* False: it has no data yet, and gets some. */
+static bool
+has_data(struct machine *machine, size_t share)
+{
+    struct reason why;
+    uint64_t generation;
+    if (!machine->simulation->own_disks ||
+        share_owner_place(machine->owner, share, &generation)->machine[0] != '\0') {
+        return true;
+    }
+    const struct share_place place = new_place(machine, share, machine->name);
+    put_data(machine->simulation, share, &place, 0);
+    (void)share_owner_settle(machine->owner, share, &place, &why);
+    return false;
+}
+
+static void
+send_away(struct machine *machine, size_t share, const struct share_target *target)
+{
+    struct simulation *simulation = machine->simulation;
+    struct share_target still;
+    struct reason why;
+    uint64_t generation;
+    const struct share_place from = *share_owner_place(machine->owner, share, &generation);
+    const struct share_place to = new_place(machine, share, target->machine);
+    uint64_t version = find_data(simulation, share, &from)->version;
+    give_way(machine, delay(simulation));
+    work(machine, share);
+    machine->acts[share] = false;
+    if (simulation->fault != FAULT_NO_LAST_PASS) {
+        version = find_data(simulation, share, &from)->version;
+    }
+    give_way(machine, delay(simulation));
+    if (machine->killed) {
+        return;
+    }
+    put_data(simulation, share, &to, version);
+    if (below(simulation, 8) == 0 || !share_owner_target(machine->owner, share, &still) ||
+        strcmp(still.session, target->session) != 0) {
+        share_owner_put_off(machine->owner, share, below(simulation, LEASE_MS));
+        return;
+    }
+    simulation->result->copies++;
+    machine->freeing[share] = to;
+    (void)share_owner_release(machine->owner, share, true, &to, &why);
 }
 
 static void
 mind_share(struct machine *machine, size_t share)
 {
     struct reason why;
+    struct share_target target;
+    const struct share_place *freeing = &machine->freeing[share];
     switch (share_owner_has(machine->owner, share)) {
     case SHARE_OURS:
         if (machine->killed) {
+            break;
+        }
+        if (freeing->machine[0] != '\0') {
+            (void)share_owner_release(machine->owner, share, true, freeing, &why);
+            break;
+        }
+        if (!has_data(machine, share)) {
+            break;
+        }
+        if (share_owner_target(machine->owner, share, &target)) {
+            send_away(machine, share, &target);
             break;
         }
         if (!machine->acts[share] && !share_owner_took_clean(machine->owner, share)) {
             machine->simulation->result->takeovers++;
         }
         machine->acts[share] = true;
+        work(machine, share);
         break;
     case SHARE_LEAVING:
         give_way(machine, delay(machine->simulation)); /* they end in order */
         machine->acts[share] = false;
         machine->simulation->result->releases++;
-        (void)share_owner_release(machine->owner, share, true, &why);
+        (void)share_owner_release(machine->owner, share, true,
+                                  freeing->machine[0] != '\0' ? freeing : NULL, &why);
         break;
     case SHARE_OTHERS:
         machine->acts[share] = false;
+        machine->freeing[share] = (struct share_place){{0}, {0}};
         break;
     }
 }
@@ -559,13 +704,15 @@ all_run(const struct simulation *simulation)
 }
 
 void
-simulate(uint64_t schedule, enum simulation_fault fault, struct simulation_result *result)
+simulate(uint64_t schedule, bool own_disks, enum simulation_fault fault,
+         struct simulation_result *result)
 {
     struct simulation *simulation = memory_zero(1, sizeof *simulation);
     uint64_t trouble_ms;
     *result = (struct simulation_result){0};
     simulation->random = schedule;
     simulation->result = result;
+    simulation->own_disks = own_disks;
     for (unsigned m = 0; m < MACHINES; m++) {
         make_machine(simulation, m);
     }

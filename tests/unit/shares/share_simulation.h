@@ -9,10 +9,11 @@
 #include <stdint.h>
 
 struct simulation_result {
-    bool broken; /* two machines acted for one share at once */
+    bool broken; /* two machines acted for one share at once, or one with data that are not whole */
     char what[256];
     uint64_t claims, takeovers, releases, losses; /* in all: whether anything was tried */
-    bool settled;                                 /* in the quiet at the end every share was run */
+    uint64_t copies;
+    bool settled; /* in the quiet at the end every share was run */
 };
 
 /* Faults to be put into the rules, so that it is seen that the simulation finds them. */
@@ -20,7 +21,10 @@ enum simulation_fault {
     FAULT_NONE,
     FAULT_NO_DEADLINE,   /* an owner acts on when its lease has run out */
     FAULT_MAKE_REPLACES, /* a claim replaces one that is there */
+    FAULT_NO_LAST_PASS,  /* with disks: what changed while it was copied is not copied */
 };
-void simulate(uint64_t schedule, enum simulation_fault fault, struct simulation_result *result);
+/* own_disks: shares lie on the disks of the machines and are copied between them. */
+void simulate(uint64_t schedule, bool own_disks, enum simulation_fault fault,
+              struct simulation_result *result);
 
 #endif

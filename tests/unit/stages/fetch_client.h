@@ -68,7 +68,7 @@ done(void *context, const struct fetch_result *result)
 
 enum { STEP_MS = 20 };
 
-/* What happens within STEP_MS. */
+/* Does what happens within STEP_MS. */
 static void
 step(struct client *client)
 {

@@ -1,7 +1,8 @@
-/* What the sandbox is built of (stages/sandbox/sandbox.c): privileges, limits, Landlock and a
- * filter, in this order; and that no cage is taken for closed of which one step failed. While
- * `pretending` the linker's functions below note what is asked for instead of doing it, so that the
- * test lives on; else they do it. Whether the cage holds is tried by sandbox_selftest. */
+/* These tests are of what the sandbox is built of (stages/sandbox/sandbox.c): privileges, limits,
+ * Landlock and a filter, in this order; and that no cage is taken for closed of which one step
+ * failed. While `pretending` the linker's functions below note what is asked for instead of doing
+ * it, so that the test lives on; else they do it. Whether the cage holds is tried by
+ * sandbox_selftest. */
 #include "tests/unit/stages/sandbox_steps.h"
 
 #include <setjmp.h>

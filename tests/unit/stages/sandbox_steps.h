@@ -1,4 +1,4 @@
-/* What the sandbox is built of; a part of test_worker. */
+/* Tests what the sandbox is built of; a part of test_worker. */
 #ifndef TESTS_UNIT_STAGES_SANDBOX_STEPS_H
 #define TESTS_UNIT_STAGES_SANDBOX_STEPS_H
 

@@ -1,7 +1,7 @@
-/* What becomes of the GET of a dump (stages/fetch/datasets/dump_fetch.c): each kind of answer and
- * of failure, what is asked for the next time, and what is on the disk meanwhile. The functions
- * below stand in the place of the rest of the fetch program, and tell what was asked of them as
- * lines of a trace. */
+/* These tests are of what becomes of the GET of a dump (stages/fetch/datasets/dump_fetch.c): each
+ * kind of answer and of failure, what is asked for the next time, and what is on the disk
+ * meanwhile. The functions below stand in the place of the rest of the fetch program, and tell what
+ * was asked of them as lines of a trace. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -59,8 +59,8 @@ void
 task_done(struct task *one, const char *state, const char *reason)
 {
     buf_printf(&trace, "done %s: %s\n", state != NULL ? state : "-", reason != NULL ? reason : "-");
-    if (one->rest_ms > 0) {
-        buf_printf(&trace, "rest %llu\n", (unsigned long long)one->rest_ms);
+    if (one->report.rest_ms > 0) {
+        buf_printf(&trace, "rest %llu\n", (unsigned long long)one->report.rest_ms);
     }
     task_free(one);
 }

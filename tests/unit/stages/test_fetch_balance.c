@@ -50,7 +50,7 @@ samples_are_the_last_of_an_epoch(void **state)
     balance_free(NULL);
 }
 
-/* Of four sitemap documents three are useful (one fails), of four linked ones one (two are like
+/* Three of four sitemap documents are useful (one fails), of four linked ones one (two are like
  * another, one is empty): 20 of 40 become 24, which is 153 of 256. */
 static void
 utility_moves_the_share(void **state)
@@ -108,7 +108,7 @@ a_new_process_goes_on_with_the_record(void **state)
     balance_free(balance);
 }
 
-/* Of 400 fetches no more than the first are sampled; few make a sample of a step each. */
+/* No more than the first of 400 fetches are sampled; few make a sample of a step each. */
 static void
 samples_are_bounded(void **state)
 {

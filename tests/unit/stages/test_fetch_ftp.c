@@ -109,7 +109,7 @@ __wrap_fetch_http_forget(struct fetch_http *http, int descriptor)
     }
 }
 
-/* What a sink saw. */
+/* A sink saw these. */
 static struct {
     unsigned status;
     char header[512], body[4096];

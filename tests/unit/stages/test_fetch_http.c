@@ -283,7 +283,8 @@ conditions_are_sent(void **state)
     close_client(client);
 }
 
-/* To 127.0.0.1 and not to localhost, by the same handle; the server knows them, the archive not. */
+/* Requests go to 127.0.0.1 and not to localhost, by the same handle; the server knows them, the
+ * archive not. */
 static void
 credentials_are_sent_to_their_origin_and_withheld(void **state)
 {

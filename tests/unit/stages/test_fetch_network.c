@@ -218,7 +218,7 @@ start_on_loopback(int type, int *descriptor, unsigned *its_port, void *(*routine
     return pthread_create(&thread, NULL, routine, descriptor);
 }
 
-/* At the server's port, where there is IPv6. */
+/* Listens at the server's port, where there is IPv6. */
 static void
 start_v6(void)
 {

@@ -1,5 +1,5 @@
-/* What fetch has parsed in workers: the same as parsed directly, whatever hostile bytes do to a
- * worker, and no reply is believed that is not whole. */
+/* These tests are of what fetch has parsed in workers: the same as parsed directly, whatever
+ * hostile bytes do to a worker, and no reply is believed that is not whole. */
 #include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -66,7 +66,7 @@ take(void *context, enum status status, struct slice reply, const struct reason 
     snprintf(answer->why, sizeof answer->why, "%s", why->text);
 }
 
-/* To be released with buf_release(&answer->reply). */
+/* The answer is to be released with buf_release(&answer->reply). */
 static void
 ask(const struct parser_request *request, struct answer *answer)
 {
@@ -303,6 +303,39 @@ static const char described[] =
     "<sc:dataDumpLocation>http://a.example/dump.nt.gz</sc:dataDumpLocation>"
     "<sc:sampleURI>http://a.example/r/1</sc:sampleURI></sc:dataset></urlset>";
 
+/* What /.well-known/void describes is of its whole host; any other is of its folder. */
+static void
+the_well_known_description_is_of_the_host(void **state)
+{
+    static const char text[] =
+        "<http://a.example/d> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> "
+        "<http://rdfs.org/ns/void#Dataset> .\n"
+        "<http://a.example/d> <http://rdfs.org/ns/void#dataDump> <http://a.example/d.nt> .\n";
+    static const struct {
+        const char *uri, *space;
+    } cases[] = {{"http://a.example/.well-known/void", "http://a.example/"},
+                 {"http://a.example/.well-known/other", "http://a.example/.well-known/"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena arena;
+        struct description parsed;
+        struct answer answer;
+        const struct parser_request request = {.verb = PARSER_DESCRIPTION,
+                                               .uri = slice_string(cases[i].uri),
+                                               .rdf = true,
+                                               .bytes = SLICE(text)};
+        arena_init(&arena, 1 << 20);
+        ask(&request, &answer);
+        assert_int_equal(answer.status, STATUS_OK);
+        assert_true(
+            parsed_description_decode(buf_slice(&answer.reply), request.uri, &arena, &parsed));
+        assert_int_equal(parsed.dataset_count, 1);
+        assert_true(slice_is(parsed.space, cases[i].space));
+        arena_release(&arena);
+        buf_release(&answer.reply);
+    }
+}
+
 static void
 descriptions_come_as_they_are_read(void **state)
 {
@@ -530,6 +563,7 @@ main(void)
         cmocka_unit_test(bombs_end_and_harm_no_other),
         cmocka_unit_test(only_so_much_is_decoded),
         cmocka_unit_test(descriptions_come_as_they_are_read),
+        cmocka_unit_test(the_well_known_description_is_of_the_host),
         cmocka_unit_test(descriptions_by_rdf_come_as_they_are_read),
         cmocka_unit_test(malformed_requests_are_refused),
         cmocka_unit_test(sitemaps_that_describe_datasets_are_told),

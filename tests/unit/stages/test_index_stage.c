@@ -1,4 +1,4 @@
-/* What quadrille-index does with documents and with what becomes of a batch
+/* These tests are of what quadrille-index does with documents and with what becomes of a batch
  * (stages/index/index_stage.c): when it commits, what it tells of each document, when it waits and
  * when it ends. The functions below stand in the place of the partition, of the service and of the
  * rest of the stage, and tell what was asked of them as lines of a trace. */
@@ -385,7 +385,7 @@ STAND_IN(void, process_state_end, (enum status status, const struct reason *why)
     buf_printf(&trace, "end: %s\n", why->text);
 }
 
-/* Of the log only what tells people of a wait. */
+/* Takes of the log only what tells people of a wait. */
 void __wrap_log_event(enum log_level level, const char *event, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void
@@ -461,7 +461,7 @@ start(size_t number, const char *uri)
     return job;
 }
 
-/* Whether the process ended. */
+/* Returns whether the process ended. */
 static bool
 patch(void)
 {
@@ -521,7 +521,7 @@ tear_down(void **state)
     return 0;
 }
 
-/* What the job tells the metadata store; "" of a text, UINT64_MAX of a number: nothing. */
+/* Is what the job tells the metadata store; "" of a text, UINT64_MAX of a number: nothing. */
 static void
 assert_told(const struct stage_job *job, uint64_t indexed, const char *text, uint64_t added)
 {

@@ -1,4 +1,4 @@
-/* What a job leaves for later and for others: the next visit of its document
+/* These tests are of what a job leaves for later and for others: the next visit of its document
  * (stages/skeleton/visit_schedule.c), metadata of other nodes, and how long it waits for a node
  * that is away (stages/skeleton/stage_metadata.c). */
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "crawl/recrawl.h"
-#include "stages/skeleton/stage_private.h"
+#include "stages/skeleton/stage_run.h"
 #include "stages/skeleton/visit_schedule.h"
 
 enum { OUTPUTS_MOST = 8 };
@@ -114,7 +114,7 @@ struct told {
     uint64_t due_ms;
 };
 
-/* What is in the record after a visit; the record before it had a failure. */
+/* Makes what is in the record after a visit; the record before it had a failure. */
 static void
 visit(const struct document_visit *before, enum visit_outcome outcome, uint64_t generation,
       struct told *told)

@@ -72,6 +72,10 @@ task_free(struct task *one)
 void
 task_done(struct task *one, const char *state, const char *reason)
 {
+    if (one->report.rest_ms > 0) {
+        assert_int_equal(one->report.rest_ms, COVER_AGE_MS);
+        buf_append_string(&trace, "rest\n");
+    }
     buf_printf(&trace, "done %s: %s\n", state != NULL ? state : "", reason != NULL ? reason : "");
     task_free(one);
 }
@@ -121,16 +125,6 @@ __wrap_stage_release(struct stage_job *one, uint64_t delay_ms, bool counts, cons
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     buf_printf(&trace, "wait: %s\n", text);
-}
-
-void __wrap_stage_set_lane_rest(struct stage_job *one, uint64_t delay_ms, uint64_t group);
-void
-__wrap_stage_set_lane_rest(struct stage_job *one, uint64_t delay_ms, uint64_t group)
-{
-    assert_ptr_equal(one, &job);
-    assert_int_equal(delay_ms, COVER_AGE_MS);
-    assert_int_equal(group, 0);
-    buf_append_string(&trace, "rest\n");
 }
 
 void __wrap_stage_timer(struct stage_run *run, uint64_t delay_ms, stage_tick *tick, void *context);
@@ -275,8 +269,8 @@ assert_trace(const char *text)
     buf_reset(&trace);
 }
 
-/* What the metadata store has of a key: state, reason, whereto it redirects, when it was fetched.
- */
+/* Is what the metadata store has of a key: state, reason, whereto it redirects, when it was
+ * fetched. */
 struct known {
     const char *state, *reason, *to;
     uint64_t fetched_ms;
@@ -349,7 +343,7 @@ begin(const char *type)
 
 static const char three_keys[] = "u" FIRST_DUMP "#dump\nu" SECOND_DUMP "#dump\nu" SAMPLE "\n";
 
-/* With all that it waits for. */
+/* Begins a slice job with all that it waits for. */
 static void
 begin_ready(void)
 {
@@ -503,14 +497,16 @@ what_fails_too_often_is_withdrawn(void **state)
 static void
 the_last_line_is_what_it_said(void **state)
 {
-    char long_words[6000];
+    static const size_t lengths[] = {5, 4094, 4095, 4096, 4097, 4098, 5999};
+    char words[6000];
     (void)state;
-    memset(long_words, 'a', sizeof long_words);
-    memcpy(long_words + sizeof long_words - 6, "\nlast\n", 6);
-    long_words[sizeof long_words - 1] = '\0';
-    begin_ready();
-    end_program(0, long_words);
-    assert_trace("done sliced: last\n");
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        memset(words, 'a', sizeof words);
+        memcpy(words + lengths[i] - 5, "\nlast", 6);
+        begin_ready();
+        end_program(0, words);
+        assert_trace("done sliced: last\n");
+    }
 }
 
 static void

@@ -139,7 +139,8 @@ test_bad_documents_harm_no_other(void **state)
     fork_server_close(fork_server);
 }
 
-/* So little that it is over long before the clock's limit of five seconds, whatever else runs. */
+/* The processor time is so little that it is over long before the clock's limit of five seconds,
+ * whatever else runs. */
 static void
 test_loop_ends_by_its_processor_time(void **state)
 {
@@ -549,7 +550,7 @@ test_programs_end_with_their_worker(void **state)
     set_time("transform.cpu=0.3");
 }
 
-/* As if the kernel did not know the call. */
+/* Fails as if the kernel did not know the call. */
 static bool
 forbid_landlock(void)
 {
@@ -793,7 +794,7 @@ test_sandbox_stops_every_trial(void **state)
         skip();
     }
     assert_int_equal(sandbox_selftest(report, NULL), 0);
-    /* Also where the name of the temporary folder is too long for a socket's. */
+    /* Workers start also where the name of the temporary folder is too long for a socket's. */
     assert_int_equal(setenv("TMPDIR", "/tmp/a-folder-with-a-name-that-is-longer-than-most", 1), 0);
     assert_int_equal(sandbox_selftest_program(report, NULL), 0);
 }

@@ -73,7 +73,7 @@ ask(struct worker_pool *pool)
     return told;
 }
 
-/* Whether the process that answered first answers after so many more documents, too. */
+/* Returns whether the process that answered first answers after so many more documents, too. */
 static bool
 stays_for(unsigned jobs, int documents)
 {

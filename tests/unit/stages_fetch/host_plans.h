@@ -1,4 +1,4 @@
-/* What stands in the place of the rest of the fetch program, of the metadata store, of the archive
+/* This stands in the place of the rest of the fetch program, of the metadata store, of the archive
  * and of the parser's processes while a host's plan is made (test_host_plan.c). What was asked of
  * them is told as lines of a trace, in which the digits of a dataset's job are left out. */
 #ifndef TESTS_UNIT_STAGES_FETCH_HOST_PLANS_H
@@ -24,7 +24,7 @@
 
 enum { DEPTH = 4, WAIT_MS = 500, PATIENCE_MS = 60000, QUEUED_MS = 5000, TRACE = 1 << 18 };
 
-/* What was had of a URI: its record, and the files of the archive that it names. */
+/* Holds what was had of a URI: its record, and the files of the archive that it names. */
 struct had {
     const char *key;
     const char *state, *descriptions, *to; /* of the record */

@@ -4,6 +4,8 @@
 struct fetch fetch;
 struct stage_job job;
 struct task task;
+int64_t crawl_delay_ms;
+struct no_rules no_rules;
 bool freed, superseded, archive_full, elsewhere, spares;
 struct buf trace, records[3], noted;
 metastore_got *got;
@@ -50,7 +52,8 @@ task_get(struct task *one)
 void
 task_rest(struct task *one)
 {
-    buf_printf(&trace, "rest by %lld\n", (long long)one->crawl_delay_ms);
+    assert_ptr_equal(one, &task);
+    buf_printf(&trace, "rest by %lld\n", (long long)crawl_delay_ms);
 }
 
 void
@@ -89,7 +92,7 @@ task_note_end(struct task *one, const struct fetch_result *result)
 {
     (void)result;
     assert_ptr_equal(one, &task);
-    one->has_asked = true;
+    one->report.asked = true;
     buf_append_string(&trace, "ended\n");
 }
 
@@ -104,10 +107,18 @@ task_ask(struct task *one, const struct fetch_request *request)
 }
 
 void
-task_learn_trouble(struct task *one, const char *reason)
+task_note_no_rules(struct task *one, uint16_t status, bool silent, const char *reason)
 {
     assert_ptr_equal(one, &task);
-    buf_printf(&trace, "trouble: %s\n", reason);
+    no_rules = (struct no_rules){.told = true, .status = status, .silent = silent};
+    snprintf(no_rules.reason, sizeof no_rules.reason, "%s", reason);
+}
+
+void
+task_note_crawl_delay(struct task *one, int64_t delay_ms)
+{
+    assert_ptr_equal(one, &task);
+    crawl_delay_ms = delay_ms;
 }
 
 void
@@ -123,14 +134,6 @@ task_is_superseded(const struct task *one, struct slice record)
     assert_ptr_equal(one, &task);
     (void)record;
     return superseded;
-}
-
-void
-task_take_pace(struct task *one, struct slice record)
-{
-    assert_ptr_equal(one, &task);
-    (void)record;
-    buf_append_string(&trace, "pace\n");
 }
 
 uint64_t
@@ -167,13 +170,6 @@ STAND_IN(void, stage_done, (struct stage_job * one))
 {
     assert_ptr_equal(one, &job);
     buf_append_string(&trace, "nothing to do\n");
-}
-
-STAND_IN(void, stage_set_lane_rest, (struct stage_job * one, uint64_t delay_ms, uint64_t group))
-{
-    assert_ptr_equal(one, &job);
-    buf_printf(&trace, "lane rests %llu of %llu\n", (unsigned long long)delay_ms,
-               (unsigned long long)group);
 }
 
 STAND_IN(void, stage_put_meta, (struct stage_job * one, struct slice key, struct slice fields))
@@ -295,11 +291,9 @@ make_task(void)
 {
     freed = false;
     buf_release(&task.robots_url);
-    task = (struct task){.fetch = &fetch,
-                         .job = &job,
-                         .origin = SLICE(HOST),
-                         .url = job.job.uri,
-                         .crawl_delay_ms = -1};
+    task = (struct task){.fetch = &fetch, .job = &job, .origin = SLICE(HOST), .url = job.job.uri};
+    crawl_delay_ms = -2; /* it was not told */
+    no_rules.told = false;
     task.url.length = slice_find(task.url, '#');
     buf_init(&task.robots_url, URL_MAXIMUM);
 }
@@ -370,7 +364,7 @@ ask_robots(void)
     clear_records();
     task_check_rules(&task);
     answer_records(1);
-    assert_trace("look for h" HOST "\nvisit 000\npace\nask " ROBOTS "\n");
+    assert_trace("look for h" HOST "\nvisit 000\nask " ROBOTS "\n");
 }
 
 void

@@ -27,6 +27,12 @@ static const uint64_t now_ms = (uint64_t)NOW * 1000;
 extern struct fetch fetch;
 extern struct stage_job job;
 extern struct task task;
+extern int64_t crawl_delay_ms; /* that the task was told */
+extern struct no_rules {
+    bool told, silent;
+    uint16_t status;
+    char reason[HOST_REASON_SIZE];
+} no_rules;
 extern bool freed, superseded, archive_full, elsewhere, spares;
 extern struct buf trace, records[3], noted;
 extern metastore_got *got;
@@ -34,7 +40,7 @@ extern void *got_context;
 extern fetch_parsed *parsed;
 extern void *parsed_context;
 
-/* Of what stands for good. */
+/* Makes a slice of what stands for good. */
 #define LITERAL(text)            \
     {                            \
         (text), sizeof(text) - 1 \

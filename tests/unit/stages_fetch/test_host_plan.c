@@ -82,7 +82,7 @@ a_dump_is_sliced(void **state)
     assert_true(was_said("<> Goods: dump, all of it in the fewest requests\n"));
 }
 
-/* Of what was done before only the dumps are asked for, with conditions, and only when told so. */
+/* Only the dumps of what was done before are asked for, with conditions, and only when told so. */
 static void
 what_was_done_is_done_again_as_told(void **state)
 {
@@ -286,7 +286,7 @@ without_a_prefix_the_space_is_that_of_the_sitemap(void **state)
     buf_reset(&trace);
 }
 
-/* Of more sitemaps that join than other hosts are asked for, the first are fetched. */
+/* When more sitemaps join than other hosts are asked for, the first are fetched. */
 static void
 so_many_sitemaps_join(void **state)
 {
@@ -307,7 +307,7 @@ so_many_sitemaps_join(void **state)
     buf_release(&map);
 }
 
-/* So many dumps of other hosts; the twenty-first has the dataset not taken at all. */
+/* So many dumps of other hosts are taken; the twenty-first has the dataset not taken at all. */
 static void
 other_hosts_are_asked_so_often(void **state)
 {

@@ -1,5 +1,6 @@
-/* What a job does by the rules that are known of its host, and takes of it: sitemaps, what comes
- * out of dumps (stages/fetch/rules.c). rules_steps.h stands in for the others. */
+/* These tests are of what a job does by the rules that are known of its host, and takes of it:
+ * sitemaps, what comes out of dumps (stages/fetch/rules.c). rules_steps.h stands in for the others.
+ */
 #include "tests/unit/stages_fetch/rules_steps.h"
 
 /* ---- what is known ---- */
@@ -15,17 +16,17 @@ known_rules_decide_at_once(void **state)
     make_task();
     task_check_rules(&task);
     assert_trace("get\n");
-    assert_int_equal(task.crawl_delay_ms, -1);
+    assert_int_equal(crawl_delay_ms, 0);
     make_task();
     job.job.deaths = 1; /* it was asked by a process that died */
     task_check_rules(&task);
-    assert_trace("rest by -1\nget\n");
+    assert_trace("rest by 0\nget\n");
     job.job.deaths = 0;
     (void)put_host("User-agent: *\nCrawl-delay: 2\nContent-Signal: ai-train=no\n");
     make_task();
     task_check_rules(&task);
     assert_trace("get\n");
-    assert_int_equal(task.crawl_delay_ms, 2000);
+    assert_int_equal(crawl_delay_ms, 2000);
     fetch.signals = true;
     (void)put_host("User-agent: *\nTDM-Reservation: 1\n");
     make_task();
@@ -43,13 +44,15 @@ hosts_without_rules_are_waited_for(void **state)
 {
     (void)state;
     (void)hosts_put(fetch.hosts, SLICE(HOST), HOST_UNREACHABLE, NULL, now_ms + 300, "it is away");
-    task.address = 5;
-    task_check_rules(&task);
-    assert_trace("lane rests 300 of 5\nwait for host: it is away\n");
-    make_task();
-    task.has_asked = true; /* it is told of its rest otherwise */
     task_check_rules(&task);
     assert_trace("wait for host: it is away\n");
+    assert_int_equal(task.report.rest_ms, 300);
+    assert_int_equal(crawl_delay_ms, -2); /* what was known before stands */
+    make_task();
+    task.report.asked = true; /* it is told of its rest otherwise */
+    task_check_rules(&task);
+    assert_trace("wait for host: it is away\n");
+    assert_int_equal(task.report.rest_ms, 0);
 }
 
 static void
@@ -66,7 +69,7 @@ records_stand_for_requests(void **state)
         {1, 300, "", "User-agent: *\nDisallow: /dir\n", "get\n"},
         {1, 404, "", "", "get\n"},
         {1, 200, "", "", "get\n"},
-        {700, 500, "it is away", "", "lane rests 700 of 0\nwait for host: it is away\n"},
+        {700, 500, "it is away", "", "wait for host: it is away\n"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -80,8 +83,9 @@ records_stand_for_requests(void **state)
         set_text(0, META_ROBOTS_BODY, cases[i].body);
         task_check_rules(&task);
         answer_records(1);
-        snprintf(wanted, sizeof wanted, "look for h" HOST "\nvisit 100\npace\n%s", cases[i].trace);
+        snprintf(wanted, sizeof wanted, "look for h" HOST "\nvisit 100\n%s", cases[i].trace);
         assert_trace(wanted);
+        assert_int_equal(task.report.rest_ms, cases[i].expires_ms == 700 ? 700 : 0);
     }
 }
 
@@ -143,8 +147,8 @@ second_visits_know_of_the_first(void **state)
         make_task();
         task_check_rules(&task);
         answer_records(n);
-        snprintf(wanted, sizeof wanted, "look for %s\nvisit 1%d%d\npace\nget\n", cases[i].keys,
-                 n > 1, n > 2);
+        snprintf(wanted, sizeof wanted, "look for %s\nvisit 1%d%d\nget\n", cases[i].keys, n > 1,
+                 n > 2);
         assert_trace(wanted);
         assert_int_equal(task.again, n > 1);
         assert_int_equal(task.describes, n > 1);
@@ -192,7 +196,7 @@ sitemaps_of_the_host_go_with_its_first_job(void **state)
     task_check_rules(&task);
     assert_trace("look for h" HOST "\n"); /* another process may have queued them */
     answer_records(1);
-    assert_trace("visit 000\npace\nget\n");
+    assert_trace("visit 000\nget\n");
     assert_int_equal(task.sitemap_count, 3);
     assert_true(slice_is(task.sitemaps[0], HOST "/a.xml"));
     assert_true(slice_is(task.sitemaps[1], HOST "/b.xml"));
@@ -257,7 +261,7 @@ a_sitemap_is_guessed_where_none_is_named(void **state)
         assert_trace(cases[i].looks ? "look for h" HOST "\n" : "get\n");
         if (cases[i].looks) {
             answer_records(1);
-            assert_trace("visit 000\npace\nget\n");
+            assert_trace("visit 000\nget\n");
         }
         assert_int_equal(task.guess, cases[i].guesses);
         assert_int_equal(task.sitemap_count, cases[i].guesses ? 1 : 0);
@@ -281,7 +285,8 @@ a_sitemap_is_guessed_where_none_is_named(void **state)
     (void)hosts_put(fetch.hosts, SLICE(HOST), HOST_UNREACHABLE, NULL, now_ms + 5, "away");
     make_task();
     task_check_rules(&task);
-    assert_trace("lane rests 5 of 0\nwait for host: away\n");
+    assert_trace("wait for host: away\n");
+    assert_int_equal(task.report.rest_ms, 5);
     assert_int_equal(task.sitemap_count, 0);
 }
 
@@ -329,7 +334,7 @@ jobs_for_refused_sitemaps_take_all(void **state)
     make_task();
     task_check_rules(&task);
     answer_records(1);
-    assert_trace("look for h" HOST "\nvisit 000\npace\nrefused sitemaps\n");
+    assert_trace("look for h" HOST "\nvisit 000\nrefused sitemaps\n");
     assert_int_equal(task.sitemap_count, 3);
     assert_false(task.sitemaps_again);
     (void)put_host("User-agent: *\nDisallow: /\n"); /* says nothing of who asks for nothing */
@@ -341,7 +346,7 @@ jobs_for_refused_sitemaps_take_all(void **state)
     make_task();
     task_check_rules(&task);
     answer_records(1);
-    assert_trace("look for h" HOST "\nvisit 000\npace\nrefused sitemaps\n");
+    assert_trace("look for h" HOST "\nvisit 000\nrefused sitemaps\n");
     assert_int_equal(task.sitemap_count, 1);
     assert_true(task.guess);
 }
@@ -453,7 +458,7 @@ covers_are_looked_up_again(void **state)
     set_text(0, META_COVER, HOST "/dir/ " HOST "/data\n");
     task_check_rules(&task);
     answer_records(1);
-    assert_trace("look for h" HOST "\nvisit 100\npace\ndone covered: comes out of dumps: " HOST
+    assert_trace("look for h" HOST "\nvisit 100\ndone covered: comes out of dumps: " HOST
                  "/data\n");
 }
 

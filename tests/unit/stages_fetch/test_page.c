@@ -1,6 +1,6 @@
-/* What each end of a document's GET comes to (stages/fetch/page.c): what is archived, what is told
- * of the document and of the host, what is handed on, what is tried again. The request, sitemaps
- * and the skeleton are stood in for; the archive is real. */
+/* These tests are of what each end of a document's GET comes to (stages/fetch/page.c): what is
+ * archived, what is told of the document and of the host, what is handed on, what is tried again.
+ * The request, sitemaps and the skeleton are stood in for; the archive is real. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/digest.h"
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "stages/fetch/datasets/dataset_tasks.h"
@@ -77,18 +78,27 @@ task_note_flow(const struct task *one, const struct fetch_result *result)
     noted_flow += result->body.length;
 }
 
-uint32_t
-task_host_failures(const struct task *one)
+struct pace *
+task_pace(const struct task *one)
 {
+    static struct pace pace;
     (void)one;
-    return host_failures;
+    pace.failures = host_failures;
+    return &pace;
 }
 
-uint64_t
-task_delay_ms(const struct task *one)
+void
+task_report_host(struct task *one)
 {
-    (void)one;
-    return 700;
+    const struct host_report *report = &one->report;
+    if (report->words != 0) {
+        buf_printf(&steps.trace, "host %u %.*s\n", report->words, SLICE_PRINT(report->cause));
+    }
+    if (report->asked) {
+        buf_printf(&steps.trace, "rest %llu of %llu\n",
+                   (unsigned long long)(report->rest_ms > 700 ? report->rest_ms : 700),
+                   (unsigned long long)report->address);
+    }
 }
 
 #define TELLS(name, text)                      \
@@ -154,8 +164,8 @@ void
 task_note_end(struct task *one, const struct fetch_result *result)
 {
     assert_ptr_equal(one, task);
-    one->has_asked = true;
-    one->address = address;
+    one->report.asked = true;
+    one->report.address = address;
     (void)result;
 }
 
@@ -184,19 +194,6 @@ task_ask(struct task *one, const struct fetch_request *request)
     asked = *request;
 }
 
-STAND_IN(void, stage_set_lane_rest, (struct stage_job * one, uint64_t delay_ms, uint64_t group))
-{
-    (void)one;
-    buf_printf(&steps.trace, "rest %llu of %llu\n", (unsigned long long)delay_ms,
-               (unsigned long long)group);
-}
-
-STAND_IN(void, stage_set_host, (struct stage_job * one, uint8_t words, struct slice cause))
-{
-    (void)one;
-    buf_printf(&steps.trace, "host %u %.*s\n", words, SLICE_PRINT(cause));
-}
-
 /* ---- before the archive ---- */
 
 enum status __real_warc_write_exchange(struct warc_writer *writer,
@@ -222,14 +219,14 @@ set_up(void **state)
     (void)state;
     steps_prepare(NULL, (const char *const[]){"scope.hosts=a.example b.example", NULL});
     fetch = (struct fetch){.node = "here",
+                           .host_delays = host_delays_new(),
                            .hosts = hosts_new(4),
                            .retry_ms = RETRY_MS,
-                           .retry_maximum_ms = RETRY_MOST_MS,
                            .attempts = ATTEMPTS,
                            .robots = true,
                            .confirm_ms = 1,
                            .recrawl = true,
-                           .pace_rules.backoff_ms = 50};
+                           .pace_rules = {.backoff_ms = 50, .retry_after_most_ms = RETRY_MOST_MS}};
     warc_writer_options_from(&options, steps.options);
     options.node = "here";
     options.process = "fetch.1";
@@ -260,6 +257,7 @@ tear_down(void **state)
     assert_null(task);
     url_rules_close(&fetch.url_rules);
     scope_close(fetch.scope);
+    host_delays_free(fetch.host_delays);
     hosts_free(fetch.hosts);
     assert_int_equal(warc_writer_close(fetch.warc, &why), STATUS_OK);
     steps_end();
@@ -276,6 +274,7 @@ begin(void)
     task->origin = SLICE(HOST);
     task->url = SLICE(PAGE);
     task->outcome = VISIT_FAILED;
+    host_delays_join(fetch.host_delays, digest_local(SLICE(HOST)), &(struct pace){0}, 0);
 }
 
 static void
@@ -329,7 +328,7 @@ a_document_is_archived_noted_and_handed_on(void **state)
     (void)state;
     begin();
     task->mapped = true;
-    task->host_words = HOST_ANSWERED;
+    task->report.words = HOST_ANSWERED;
     finish(&good);
     assert_trace("archive 5\nlearn\nnext detect\nfollow 5\ncounts as fetched\nsitemaps\n"
                  "visit nothing by others\nhost 1 \n" REST "done\n");

@@ -1,6 +1,7 @@
-/* What an older scope refused of sitemaps, considered again (stages/fetch/refused_sitemaps.c). The
- * functions below stand in the place of the rest of the fetch program, of the metadata store and
- * of the archive, and tell what was asked of them as lines of a trace. */
+/* These tests are of what an older scope refused of sitemaps, considered again
+ * (stages/fetch/refused_sitemaps.c). The functions below stand in the place of the rest of the
+ * fetch program, of the metadata store and of the archive, and tell what was asked of them as lines
+ * of a trace. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

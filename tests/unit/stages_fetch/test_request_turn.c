@@ -25,8 +25,7 @@ static struct stage_job jobs[TASKS];
 static struct task tasks[TASKS];
 static bool freed[TASKS];
 static struct buf trace;
-static uint64_t now_ms, pace_ms, limit, silent_ms, patience_ms, body_bytes;
-static bool troubled, at_fault;
+static uint64_t now_ms, limit, silent_ms, body_bytes;
 static struct {
     uint64_t due_ms;
     stage_tick *tick;
@@ -53,47 +52,6 @@ task_free(struct task *task)
     freed[number_of(task)] = true;
 }
 
-void
-task_tell_host(struct task *task)
-{
-    buf_printf(&trace, "tell %d\n", number_of(task));
-}
-
-uint64_t
-task_pace_ms(const struct task *task)
-{
-    (void)task;
-    return pace_ms;
-}
-
-uint64_t
-task_patience_ms(const struct task *task)
-{
-    (void)task;
-    return patience_ms;
-}
-
-bool
-task_is_troubled(const struct task *task)
-{
-    (void)task;
-    return troubled;
-}
-
-bool
-task_is_at_fault(const struct task *task, const struct fetch_result *result)
-{
-    (void)task, (void)result;
-    return at_fault;
-}
-
-void
-task_learn_pace(struct task *task, const struct fetch_result *result, bool rules)
-{
-    (void)result;
-    buf_printf(&trace, "pace of %d%s\n", number_of(task), rules ? " by rules" : "");
-}
-
 static int
 number_of_job(const struct stage_job *job)
 {
@@ -111,10 +69,13 @@ __wrap_stage_release(struct stage_job *job, uint64_t delay_ms, bool counts_as_at
     buf_printf(&trace, "release %d: %s\n", number_of_job(job), format);
 }
 
-STAND_IN(void, stage_set_lane_rest, (struct stage_job * job, uint64_t delay_ms, uint64_t group))
+STAND_IN(void, stage_report_host, (struct stage_job * job, struct slice bytes))
 {
-    buf_printf(&trace, "rest %d %llu of %llu\n", number_of_job(job), (unsigned long long)delay_ms,
-               (unsigned long long)group);
+    struct host_report report;
+    assert_true(host_report_decode(bytes, &report));
+    buf_printf(&trace, "rest %d %llu of %llu%s\n", number_of_job(job),
+               (unsigned long long)report.rest_ms, (unsigned long long)report.address,
+               report.asked ? " after requests" : "");
 }
 
 STAND_IN(void, stage_set_aside, (struct stage_job * job, bool aside))
@@ -137,10 +98,10 @@ STAND_IN(uint64_t, clock_monotonic_ms, (void))
     return now_ms;
 }
 
-STAND_IN(uint64_t, fetch_http_at_limit, (const struct fetch_http *http, struct slice url))
+STAND_IN(bool, fetch_http_at_limit, (const struct fetch_http *http, uint64_t address))
 {
-    (void)http, (void)url;
-    return limit;
+    (void)http;
+    return address != 0 && address == limit;
 }
 
 STAND_IN(struct transfer *, fetch_http_start,
@@ -247,25 +208,20 @@ set_up(void **state)
     (void)state;
     buf_init(&trace, TRACE);
     now_ms = NOW_MS;
-    pace_ms = DELAY_MS;
     limit = silent_ms = timer_count = body_bytes = 0;
-    at_fault = false;
-    patience_ms = 10000;
-    troubled = false;
     fetch = (struct fetch){.host_delays = host_delays_new(),
                            .hosts = hosts_new(4),
-                           .delay_ms = DELAY_MS,
-                           .crawl_delay_maximum_ms = 30000};
+                           .pace_rules = {.least_ms = DELAY_MS, .crawl_delay_most_ms = 30000}};
     assert_int_equal(opt_set_assign(options, "fetch.window=2000", NULL), STATUS_OK);
     fetch_slow_open(&fetch, options);
+    fetch.slow.patience_ms = 10000;
     assert_int_equal(fetch.slow.places, 1000);
     opt_set_free(options);
     for (int i = 0; i < TASKS; i++) {
         freed[i] = false;
         jobs[i] = (struct stage_job){0};
         arena_init(&jobs[i].arena, TRACE);
-        tasks[i] = (struct task){
-            .fetch = &fetch, .job = &jobs[i], .origin = SLICE(HOST), .crawl_delay_ms = -1};
+        tasks[i] = (struct task){.fetch = &fetch, .job = &jobs[i], .origin = SLICE(HOST)};
     }
     return 0;
 }
@@ -296,17 +252,17 @@ a_host_is_asked_by_one_at_a_time(void **state)
     ask(3, "http://b.example/"); /* another host does not wait */
     assert_trace("ask 0 " PAGE "\nask 3 http://b.example/\n");
     finish(0, FETCH_ANSWERED);
-    assert_trace("pace of 0\n");
-    assert_true(tasks[0].has_asked);
-    assert_int_equal(tasks[0].host_words, HOST_ANSWERED);
+    assert_trace("");
+    assert_true(tasks[0].report.asked);
+    assert_int_equal(tasks[0].report.words, HOST_ANSWERED);
     assert_true(slice_is(tasks[0].ip, "192.0.2.1"));
-    assert_int_equal(tasks[0].address, 9);
+    assert_int_equal(tasks[0].report.address, 9);
     pass(DELAY_MS - 1);
     assert_trace("");
     pass(1);
     assert_trace("ask 1 " HOST "/1\n");
     finish(1, FETCH_CROWDED); /* nothing was asked: no rest but that before */
-    assert_false(tasks[1].has_asked);
+    assert_false(tasks[1].report.asked);
     pass(0);
     assert_trace("ask 2 " HOST "/2\n");
 }
@@ -316,13 +272,17 @@ hosts_rest_as_their_rules_say(void **state)
 {
     static const struct {
         int64_t crawl_delay_ms;
-        uint64_t pace_ms, delay_ms;
-    } cases[] = {{-1, 700, 700},      {500, 700, 700},       {900, 700, 900},
-                 {40000, 700, 30000}, {40000, 35000, 35000}, {0, 0, 0}};
+        uint64_t least_ms, delay_ms;
+        bool reported;
+    } cases[] = {{-1, 700, 700, false},      {500, 700, 700, true},        {900, 700, 900, true},
+                 {40000, 700, 30000, true},  {40000, 35000, 35000, false}, {0, 0, 0, true},
+                 {INT64_MAX, 1, 30000, true}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tasks[0].crawl_delay_ms = cases[i].crawl_delay_ms;
-        pace_ms = cases[i].pace_ms;
+        tasks[0].report = (struct host_report){0};
+        task_note_crawl_delay(&tasks[0], cases[i].crawl_delay_ms);
+        assert_int_equal(tasks[0].report.rules_known, cases[i].reported); /* when it is new */
+        fetch.pace_rules.least_ms = cases[i].least_ms;
         assert_int_equal(task_delay_ms(&tasks[0]), cases[i].delay_ms);
         now_ms += 100000;
         task_rest(&tasks[0]);
@@ -344,12 +304,11 @@ other_hosts_rest_by_their_own_rules(void **state)
             hosts_put(fetch.hosts, other, HOST_BY_RULES,
                       robots_parse(slice_string(rules[i]), SLICE("quadrille")), UINT64_MAX, NULL);
         }
-        pace_ms = 9999;
+        task_pace(&tasks[i])->crawl_delay_ms = 9999;
         ask(i, "http://b.example/robots.txt");
-        buf_reset(&trace);
         finish(i, FETCH_ANSWERED);
-        assert_trace("");
-        assert_int_equal(tasks[i].host_words, 0);
+        assert_int_equal(tasks[i].report.words, 0);
+        assert_int_equal(tasks[i].report.count, 0);
         assert_int_equal(host_delays_wait_ms(fetch.host_delays, digest_local(other), now_ms),
                          delays[i]);
         now_ms += 100000;
@@ -370,13 +329,13 @@ what_requests_tell_of_the_host(void **state)
                  {FETCH_NO_MEMORY, 0, ""}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        tasks[0].host_words = 0;
-        tasks[0].cause = (struct slice){0};
+        tasks[0].report.words = 0;
+        tasks[0].report.cause = (struct slice){0};
         now_ms += 100000;
         ask(0, PAGE);
         finish(0, cases[i].end);
-        assert_int_equal(tasks[0].host_words, cases[i].words);
-        assert_true(slice_is(tasks[0].cause, cases[i].cause));
+        assert_int_equal(tasks[0].report.words, cases[i].words);
+        assert_true(slice_is(tasks[0].report.cause, cases[i].cause));
     }
     buf_init(&tasks[1].robots_url, TRACE);
     buf_append_string(&tasks[1].robots_url, HOST "/robots.txt");
@@ -386,8 +345,8 @@ what_requests_tell_of_the_host(void **state)
     buf_reset(&trace);
     task_ask(&tasks[1], &request);
     finish(1, FETCH_ANSWERED);
-    assert_trace("ask 1 " HOST "/robots.txt\npace of 1 by rules\n");
-    assert_int_equal(tasks[1].host_words, HOST_RULES);
+    assert_trace("ask 1 " HOST "/robots.txt\n");
+    assert_int_equal(tasks[1].report.words, HOST_RULES);
     buf_release(&tasks[1].robots_url);
 }
 
@@ -396,17 +355,20 @@ static void
 a_page_at_fault_tells_nothing_of_the_host(void **state)
 {
     (void)state;
-    at_fault = true;
-    tasks[0].host_words = HOST_RULES;
+    for (int i = 0; i < 3; i++) {
+        jobs[i].job.attempt = 2;
+    }
+    task_pace(&tasks[0])->answered = true;
+    tasks[0].report.words = HOST_RULES;
     ask(0, PAGE);
     finish(0, FETCH_FAILED);
     assert_trace("ask 0 " PAGE "\n");
-    assert_int_equal(tasks[0].host_words, HOST_RULES);
+    assert_int_equal(tasks[0].report.words, HOST_RULES);
     ask(1, PAGE);
     pass(DELAY_MS);
     finish(1, FETCH_CUT_CONNECTION); /* a status had come */
     assert_trace("ask 1 " PAGE "\n");
-    assert_int_equal(tasks[1].host_words, HOST_ANSWERED);
+    assert_int_equal(tasks[1].report.words, HOST_ANSWERED);
     buf_init(&tasks[2].robots_url, TRACE);
     buf_append_string(&tasks[2].robots_url, HOST "/robots.txt");
     const struct fetch_request request = {.url = buf_slice(&tasks[2].robots_url),
@@ -414,8 +376,8 @@ a_page_at_fault_tells_nothing_of_the_host(void **state)
     task_ask(&tasks[2], &request);
     pass(DELAY_MS);
     finish(2, FETCH_FAILED); /* robots.txt is no page */
-    assert_trace("ask 2 " HOST "/robots.txt\npace of 2 by rules\n");
-    assert_int_equal(tasks[2].host_words, HOST_FAILED | HOST_SILENT);
+    assert_trace("ask 2 " HOST "/robots.txt\n");
+    assert_int_equal(tasks[2].report.words, HOST_FAILED | HOST_SILENT);
     buf_release(&tasks[2].robots_url);
 }
 
@@ -438,17 +400,17 @@ static void
 who_waits_long_goes_back_to_the_queue(void **state)
 {
     (void)state;
-    pace_ms = 2001;
+    fetch.pace_rules.least_ms = 2001;
     ask(0, PAGE);
     ask(1, PAGE);
-    tasks[1].address = 4;
+    tasks[1].report.address = 4;
     finish(0, FETCH_ANSWERED);
     buf_reset(&trace);
     wake_all(); /* before the rest is over */
     pass(0);
     assert_trace("rest 1 2001 of 4\nrelease 1: the host rests\n");
     assert_true(freed[1]);
-    pace_ms = 2000;
+    fetch.pace_rules.least_ms = 2000;
     now_ms += 100000;
     ask(0, PAGE);
     ask(2, PAGE);
@@ -468,10 +430,10 @@ nobody_waits_for_a_host_in_trouble(void **state)
     ask(0, PAGE);
     ask(1, HOST "/1");
     ask(2, HOST "/2");
-    tasks[1].has_asked = true; /* it has begun: it stays */
+    tasks[1].report.asked = true; /* it has begun: it stays */
     finish(0, FETCH_FAILED);
     buf_reset(&trace);
-    troubled = true;
+    assert_int_equal(task_pace(&tasks[1])->troubles, 1);
     wake_all();
     pass(DELAY_MS);
     assert_trace("ask 1 " HOST "/1\n");
@@ -488,14 +450,16 @@ an_address_at_its_limit_turns_back(void **state)
 {
     (void)state;
     limit = 77;
+    task_pace(&tasks[0])->address = 77; /* as the queue says */
     ask(0, PAGE);
-    assert_trace("tell 0\nrest 0 0 of 77\nrelease 0: others are being fetched from the host's "
+    assert_trace("rest 0 0 of 77\nrelease 0: others are being fetched from the host's "
                  "address\n");
     assert_true(freed[0]);
-    tasks[1].has_asked = true;
+    tasks[1].report.asked = true;
     ask(1, PAGE);
-    assert_trace("tell 1\nrest 1 700 of 77\nrelease 1: others are being fetched from the host's "
-                 "address\n");
+    assert_trace(
+        "rest 1 0 of 77 after requests\nrelease 1: others are being fetched from the host's "
+        "address\n");
 }
 
 static void
@@ -561,7 +525,7 @@ slow_requests_give_their_places_to_others(void **state)
     assert_trace("aside 0\n"); /* there is one place */
     assert_int_equal(fetch.slow.aside, 1);
     finish(0, FETCH_ANSWERED);
-    assert_trace("back 0\npace of 0\n");
+    assert_trace("back 0\n");
     assert_int_equal(fetch.slow.aside, 0);
     pass(SLOW_MS);
     assert_trace("aside 1\n");
@@ -605,7 +569,7 @@ the_line_behind_a_slow_request_is_cleared(void **state)
     ask(1, HOST "/1");
     ask(2, HOST "/2");
     ask(3, HOST "/3");
-    tasks[2].has_asked = true;
+    tasks[2].report.asked = true;
     buf_reset(&trace);
     pass(1500);
     assert_trace("aside 0\nrest 1 0 of 0\nrelease 1: the host rests\nrest 3 0 of 0\n"
@@ -615,6 +579,10 @@ the_line_behind_a_slow_request_is_cleared(void **state)
     buf_reset(&trace);
     pass(DELAY_MS);
     assert_trace("ask 2 " HOST "/2\n");
+    finish(2, FETCH_ANSWERED);
+    buf_reset(&trace);
+    pass(2 * DELAY_MS); /* those that were released are in the line no more */
+    assert_trace("");
 }
 
 static void
@@ -628,9 +596,9 @@ silence_ends_with_patience(void **state)
     buf_reset(&trace);
     silent_ms = 10000;
     pass(500);
-    assert_trace("give up 0: no answer came within 10000 ms\nback 0\npace of 0\n"
-                 "give up 1: no answer came within 10000 ms\nback 1\n");
-    assert_int_equal(tasks[0].host_words, HOST_FAILED | HOST_SILENT);
+    assert_trace("give up 0: no answer came within 10000 ms\nback 0\n"
+                 "give up 1: no answer came within 5000 ms\nback 1\n");
+    assert_int_equal(tasks[0].report.words, HOST_FAILED | HOST_SILENT);
     assert_null(fetch.slow.first);
 }
 

@@ -1,7 +1,7 @@
-/* What a host's rules make of a job (stages/fetch/rules.c): robots.txt from the cache, the metadata
- * store or the host, and what is noted of it. The rest of the fetch program, the skeleton, the
- * metadata store and the parsers are stood in for, and tell what was asked of them as lines of a
- * trace. */
+/* These tests are of what a host's rules make of a job (stages/fetch/rules.c): robots.txt from the
+ * cache, the metadata store or the host, and what is noted of it. The rest of the fetch program,
+ * the skeleton, the metadata store and the parsers are stood in for, and tell what was asked of
+ * them as lines of a trace. */
 #include "tests/unit/stages_fetch/rules_steps.h"
 
 /* ---- robots.txt ---- */
@@ -74,7 +74,7 @@ statuses_tell_whether_there_are_rules(void **state)
                      "note\ndone denied: robots.txt of the host\n");
             break;
         case HOST_OPEN:
-            snprintf(wanted + n, sizeof wanted - (size_t)n, "note\nrest by -1\nget\n");
+            snprintf(wanted + n, sizeof wanted - (size_t)n, "note\nrest by 0\nget\n");
             break;
         case HOST_UNREACHABLE:
             snprintf(wanted + n, sizeof wanted - (size_t)n,
@@ -88,9 +88,8 @@ statuses_tell_whether_there_are_rules(void **state)
         assert_int_equal(noted_number(META_ROBOTS_STATUS), result.status);
         assert_int_equal(noted_number(META_ROBOTS_EXPIRES),
                          now_ms + (cases[i].access == HOST_UNREACHABLE ? DELAY_MS : DAY_MS));
-        assert_int_equal(task.host_words, cases[i].access != HOST_UNREACHABLE ? 0
-                                          : cases[i].status < 400             ? HOST_FAILED
-                                                                  : HOST_FAILED | HOST_FORBIDS);
+        assert_int_equal(no_rules.told, cases[i].access == HOST_UNREACHABLE);
+        assert_false(no_rules.told && (no_rules.silent || no_rules.status != result.status));
     }
 }
 
@@ -122,8 +121,10 @@ requests_that_fail_are_told_apart(void **state)
         assert_trace(cases[i].trace);
         assert_int_equal(freed, result.end == FETCH_NO_MEMORY);
         if (strstr(cases[i].trace, "wait for") != NULL) {
-            assert_int_equal(task.host_words, HOST_FAILED | (result.silent ? HOST_SILENT : 0));
-            assert_true(slice_is(task.cause, "robots.txt: a problem"));
+            assert_true(no_rules.told);
+            assert_int_equal(no_rules.silent, result.silent);
+            assert_int_equal(no_rules.status, 0);
+            assert_string_equal(no_rules.reason, "robots.txt: a problem");
             assert_int_equal(noted_number(META_ROBOTS_STATUS), 0);
             assert_noted(META_ROBOTS_FAILURE, "robots.txt: a problem");
         }
@@ -150,7 +151,7 @@ rules_are_followed_five_times(void **state)
                               : "ended\narchive " HOST "/next.txt 301\nask " HOST "/next.txt\n");
     }
     finish(&result);
-    assert_trace("ended\narchive " HOST "/next.txt 301\nnote\nrest by -1\nget\n");
+    assert_trace("ended\narchive " HOST "/next.txt 301\nnote\nrest by 0\nget\n");
     assert_int_equal(hosts_find(fetch.hosts, SLICE(HOST), now_ms)->access, HOST_OPEN);
     /* Nowhere, or to what is no URL. */
     static const struct slice headers[] = {LITERAL("HTTP/1.1 301 x\r\n\r\n"),
@@ -159,7 +160,7 @@ rules_are_followed_five_times(void **state)
         ask_robots();
         result.response_header = headers[i];
         finish(&result);
-        assert_trace("ended\narchive " ROBOTS " 301\nnote\nrest by -1\nget\n");
+        assert_trace("ended\narchive " ROBOTS " 301\nnote\nrest by 0\nget\n");
     }
     /* Another host has them, and is in trouble. */
     ask_robots();
@@ -168,8 +169,8 @@ rules_are_followed_five_times(void **state)
     assert_trace("ended\narchive " ROBOTS " 301\nask http://b.example/r\n");
     result.status = 500;
     finish(&result);
-    assert_trace("ended\narchive http://b.example/r 500\ntrouble: robots.txt: the server answered "
-                 "500\nnote\nwait for host: robots.txt: the server answered 500\n");
+    assert_trace("ended\narchive http://b.example/r 500\nnote\nwait for host: robots.txt: the "
+                 "server answered 500\n");
 }
 
 static void
@@ -195,7 +196,7 @@ packed_rules_are_unpacked_elsewhere(void **state)
     parsed(parsed_context, STATUS_BAD_INPUT, (struct slice){0}, &why);
     assert_trace("ended\narchive " ROBOTS " 203\ndecode gzip 29\nnote\n"
                  "wait for host: robots.txt: it is no gzip\n");
-    assert_int_equal(task.host_words, HOST_FAILED);
+    assert_true(no_rules.told && !no_rules.silent);
     ask_robots();
     finish(&result);
     parsed(parsed_context, STATUS_CANCELLED, (struct slice){0}, &why);

@@ -92,7 +92,7 @@ claims_of_change_are_checked(void **state)
         assert_int_equal(strstr(trace.data, "flags 32\n") != NULL, !cases[i].claimed);
         buf_reset(&trace);
     }
-    /* Of who was mostly wrong only samples are believed. */
+    /* Only samples are believed of a sitemap that was mostly wrong. */
     size_t believed = 0;
     for (uint64_t generation = 1; generation <= 100; generation++) {
         clear_records();
@@ -192,7 +192,7 @@ scores_say_the_priority(void **state)
     }
 }
 
-/* Of a budget of four, half is allowed of whom nothing is known: the third new one is held. */
+/* Half of a budget of four is allowed of whom nothing is known: the third new one is held. */
 static void
 what_is_over_the_budget_waits(void **state)
 {
@@ -293,7 +293,7 @@ indexes_list_sitemaps_up_to_a_number(void **state)
     assert_meta(META_SITEMAP_NESTING, NULL, 2);
     assert_meta(META_SITEMAP_KIND, "index", 0);
     buf_reset(&trace);
-    /* Of an index that is too far down nothing is taken; of a sitemap there all. */
+    /* Nothing is taken of an index that is too far down, but all of a sitemap there. */
     clear_records();
     make_task(MAP, SITEMAP_TYPE);
     job.document.nesting = 3;

@@ -1,7 +1,7 @@
-/* What a sitemap's entries become (stages/fetch/sitemap_entries.c, sitemap_fetch.c): which of them
- * it may list, what is new, claimed to have changed, or over a budget. The rest of the fetch
- * program, the skeleton, the scope, the metadata store and the parsers are stood in for, and tell
- * what was asked of them as lines of a trace. */
+/* These tests are of what a sitemap's entries become (stages/fetch/sitemap_entries.c,
+ * sitemap_fetch.c): which of them it may list, what is new, claimed to have changed, or over a
+ * budget. The rest of the fetch program, the skeleton, the scope, the metadata store and the
+ * parsers are stood in for, and tell what was asked of them as lines of a trace. */
 #include "tests/unit/stages_fetch/sitemap_steps.h"
 
 /* ---- what is a sitemap ---- */

@@ -1,6 +1,6 @@
-/* What a task of fetch puts and notes beside its own document (stages/fetch/task/: task_jobs.c,
- * task_kind.c, task_output.c, sitemap_notes.c). Jobs and notes are told as lines of a trace; the
- * linker puts the functions below in the place of the stage's. */
+/* These tests are of what a task of fetch puts and notes beside its own document
+ * (stages/fetch/task/: task_jobs.c, task_kind.c, task_output.c, sitemap_notes.c). Jobs and notes
+ * are told as lines of a trace; the linker puts the functions below in the place of the stage's. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -341,7 +341,7 @@ test_what_is_noted_of_sitemaps(void **state)
     assert_trace("put http://h/s lane http://h via via priority 9 flags 1 depth 65535 '' '' 0\n");
 }
 
-/* Of a page that was found by a link, on a host with sitemaps, at its first fetch. */
+/* The task is of a page that was found by a link, on a host with sitemaps, at its first fetch. */
 static void
 test_first_links_are_noted(void **state)
 {

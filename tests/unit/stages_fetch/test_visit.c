@@ -1,6 +1,7 @@
-/* What fetch knows of a document's visits and learns from one (stages/fetch/task/visit.c), and how
- * it divides a host's fetches (queue_shares.c). The rest of the fetch program, the skeleton and the
- * metadata store are stood in for, and tell what was asked of them as lines of a trace. */
+/* These tests are of what fetch knows of a document's visits and learns from one
+ * (stages/fetch/task/visit.c), and how it divides a host's fetches (queue_shares.c). The rest of
+ * the fetch program, the skeleton and the metadata store are stood in for, and tell what was asked
+ * of them as lines of a trace. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -409,7 +410,7 @@ a_process_that_begins_takes_its_threshold(void **state)
     assert_true(fetch.budget.threshold == 60);
 }
 
-/* What the host's record is told: the period, which a mean of logarithms may round down, and of how
+/* The host's record is told this: the period, which a mean of logarithms may round down, and of how
  * many documents. */
 static void
 assert_period(uint64_t period, uint64_t documents)
@@ -700,7 +701,7 @@ outcomes_are_looked_at_an_epoch_later(void **state)
 {
     (void)state;
     job.job.generation = 1;
-    task.mapped = task.has_asked = true;
+    task.mapped = task.report.asked = true;
     hosts_put(fetch.hosts, SLICE(HOST), HOST_OPEN, NULL, UINT64_MAX, NULL);
     an_epoch(JOB_SITEMAP);
     assert_trace("look\n");
@@ -737,7 +738,7 @@ what_cannot_be_looked_at_is_left(void **state)
 {
     (void)state;
     job.job.generation = 1;
-    task.mapped = task.has_asked = true;
+    task.mapped = task.report.asked = true;
     hosts_put(fetch.hosts, SLICE(HOST), HOST_OPEN, NULL, UINT64_MAX, NULL);
     an_epoch(JOB_SITEMAP);
     answer(STATUS_SYSTEM, "indexed");
@@ -761,7 +762,7 @@ only_pages_of_mapped_hosts_are_counted(void **state)
         task.mapped = i != 0;
         task.resource = i == 1;
         sitemap = i == 2;
-        task.has_asked = i != 3;
+        task.report.asked = i != 3;
         job.job.generation = i == 4 ? 2 : 1;
         fetch_of(PAGE, 0);
         assert_null(hosts_find(fetch.hosts, SLICE(HOST), 0)->balance);

@@ -1,8 +1,7 @@
-/* What stands in for the skeleton (stages/skeleton/stage.h), for the archive of other stages and
+/* This stands in for the skeleton (stages/skeleton/stage.h), for the archive of other stages and
  * for the clock, when a test calls a stage program's own functions. Each tells what was asked of it
- * as a line of a trace. A test may also be of a
- * part of a program, whose main it stands in for. The list of wrapped functions is work_WRAPS of
- * stages/build.mk. */
+ * as a line of a trace. A test may also be of a part of a program, whose main it stands in for. The
+ * list of wrapped functions is work_WRAPS of stages/build.mk. */
 #ifndef TESTS_UNIT_STAGES_WORK_STAGE_STEPS_H
 #define TESTS_UNIT_STAGES_WORK_STAGE_STEPS_H
 
@@ -36,7 +35,7 @@ struct stage_steps {
         uint64_t delay_ms;
     } timers[STEPS_TIMERS];
     size_t watched_count, timer_count;
-    /* What the archive tells. */
+    /* The archive answers with this. */
     enum status read_status;
     struct warc_record record;
     struct warc_limits limits;
@@ -53,9 +52,9 @@ extern struct stage_steps steps;
  * cluster: lines of cluster.conf, the first of them this node, named "here"; NULL: no cluster. */
 void steps_begin(const char *cluster, const char *const *settings);
 void steps_end(void);
-/* The same in parts: without opening. */
+/* Prepares the stage likewise, but does not open it. */
 void steps_prepare(const char *cluster, const char *const *settings);
-/* What opening the stage comes to. */
+/* Returns what opening the stage comes to. */
 enum status steps_open(struct reason *why);
 /* The job as it came from the queue; whatever was told of another is forgotten. */
 void steps_take(const struct job *job, const struct document *document);
@@ -68,7 +67,7 @@ void assert_trace(const char *text);
 /* Metadata that the job leaves: of a text "" is none, of a number UINT64_MAX. */
 void assert_text(enum meta_field field, const char *text);
 void assert_number(enum meta_field field, uint64_t number);
-/* Whether calling (one of the functions below) ends the process, with EXIT_SYSTEM. */
+/* Returns whether calling (one of the functions below) ends the process, with EXIT_SYSTEM. */
 bool steps_ends_process(void (*call)(void));
 
 #endif

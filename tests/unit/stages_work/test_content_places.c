@@ -118,7 +118,7 @@ tear_down(void **state)
     return 0;
 }
 
-/* Of the record in the file, as a node has it. */
+/* Reads the record in the file as a node has it. */
 static enum status
 read_of(const char *node, struct reason *why)
 {

@@ -1,6 +1,6 @@
-/* What quadrille-detect does with a document (stages/detect/detect_stage.c): where it goes by its
- * type, what its publisher says of it, and when libmagic is asked. Detection and registry are real,
- * transforming and the worker that asks libmagic are stood in for. */
+/* These tests are of what quadrille-detect does with a document (stages/detect/detect_stage.c):
+ * where it goes by its type, what its publisher says of it, and when libmagic is asked. Detection
+ * and registry are real, transforming and the worker that asks libmagic are stood in for. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

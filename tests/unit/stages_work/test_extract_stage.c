@@ -1,5 +1,6 @@
-/* What quadrille-extract puts for fetch, and when it does not (stages/extract/extract_stage.c,
- * scope_sweep.c). The index and the metadata stores are stood in for; scope and rules are real. */
+/* These tests are of what quadrille-extract puts for fetch, and when it does not
+ * (stages/extract/extract_stage.c, scope_sweep.c). The index and the metadata stores are stood in
+ * for; scope and rules are real. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -690,7 +691,7 @@ indexes_and_stores_of_other_nodes_are_asked(void **state)
                  "scope:1:uhttp://a.example/499 lane  via  priority 128 flags 2 depth 0\ndone\n");
 }
 
-/* As the queue client has them: this node's own by its socket. */
+/* Queues are found as the queue client has them: this node's own by its socket. */
 static void
 queues_of_all_nodes_are_found(void **state)
 {

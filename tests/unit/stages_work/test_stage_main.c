@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "config/process_state.h"
-#include "stages/skeleton/stage_private.h"
+#include "stages/skeleton/stage_run.h"
 #include "tests/unit/scratch.h"
 
 enum { TRACE = 1 << 16, WINDOW = 8, JOBS = 16, TEXT = 512 };
@@ -284,17 +284,17 @@ STAND_IN(void, batch_advance, (struct stage_run * run))
 {
     static const char *const verdicts[] = {
         [VERDICT_DONE] = "done", [VERDICT_RELEASE] = "release", [VERDICT_BURY] = "bury"};
-    while (run->ended != NULL) {
-        struct held_job *ended = run->ended;
-        run->ended = ended->next;
-        run->ended_count--;
+    while (run->batches.ended != NULL) {
+        struct held_job *ended = run->batches.ended;
+        run->batches.ended = ended->next;
+        run->batches.ended_count--;
         buf_printf(&trace, "%s %llu%s%.*s%s\n", verdicts[ended->verdict],
                    (unsigned long long)ended->public.job.key.id,
                    ended->reason.length > 0 ? ": " : "", SLICE_PRINT(ended->reason),
                    ended->no_attempt ? ", no attempt" : "");
         held_job_free(ended);
     }
-    run->ended_last = &run->ended;
+    run->batches.last = &run->batches.ended;
 }
 
 /* ---- the loop ---- */
@@ -499,10 +499,10 @@ it_says_that_it_is_ready(void **state)
 static void
 check_settings(void)
 {
-    assert_int_equal(running->window, 77);
-    assert_int_equal(running->batch_most, 77);
-    assert_int_equal(running->rest_least_ms, 0);
-    assert_int_equal(running->rest_most_ms, 9);
+    assert_int_equal(running->reserving.window, 77);
+    assert_int_equal(running->batches.most, 77);
+    assert_int_equal(running->batches.rest_least_ms, 0);
+    assert_int_equal(running->batches.rest_most_ms, 9);
     assert_int_equal(stage_worker_number(running), 4096);
     assert_string_equal(stage_worker_name(running), "fetch.4096");
     assert_string_equal(stage_directory(running), folder);
@@ -517,12 +517,12 @@ check_settings(void)
 static void
 check_own_settings(void)
 {
-    assert_int_equal(running->window, WINDOW);
-    assert_int_equal(running->batch_most, 4);
-    assert_int_equal(running->rest_least_ms, 250);
-    assert_int_equal(running->rest_most_ms, 0);
-    assert_int_equal(running->batch_delay_ms, 100);
-    assert_int_equal(running->batch_gather_ms, 100);
+    assert_int_equal(running->reserving.window, WINDOW);
+    assert_int_equal(running->batches.most, 4);
+    assert_int_equal(running->batches.rest_least_ms, 250);
+    assert_int_equal(running->batches.rest_most_ms, 0);
+    assert_int_equal(running->batches.delay_ms, 100);
+    assert_int_equal(running->batches.gather_ms, 100);
     assert_int_equal(running->job_memory, 64 << 20);
     end_by_signal();
 }
@@ -710,7 +710,7 @@ requests_are_not_small(void **state)
 static void
 set_lane(void)
 {
-    running->window = 1;
+    running->reserving.window = 1;
     stage_set_lane(running, 5);
 }
 
@@ -737,31 +737,31 @@ a_window_of_one_is_filled(void **state)
 static void
 hold_batch(void)
 {
-    running->held_batches = 1;
+    running->batches.held = 1;
 }
 
 static void
 let_batch_go(void)
 {
-    running->held_batches = 0;
+    running->batches.held = 0;
 }
 
 static void
 many_ended(void)
 {
-    running->ended_count = 4 * WINDOW;
+    running->batches.ended_count = 4 * WINDOW;
 }
 
 static void
 fewer_ended(void)
 {
-    running->ended_count = 4 * WINDOW - 1;
+    running->batches.ended_count = 4 * WINDOW - 1;
 }
 
 static void
 none_ended(void)
 {
-    running->ended_count = 0;
+    running->batches.ended_count = 0;
     end_by_signal();
 }
 
@@ -895,7 +895,7 @@ give_four(void)
     give_jobs(1, 4, "");
 }
 
-/* For twenty milliseconds at a time, so that others are served. */
+/* Jobs are started for twenty milliseconds at a time, so that others are served. */
 static void
 jobs_are_started_for_a_slice_of_time(void **state)
 {
@@ -934,7 +934,7 @@ damaged_documents_are_buried(void **state)
 static void
 give_one_more(void)
 {
-    running->jobs_taken = 1000000 - 2;
+    running->reserving.jobs_taken = 1000000 - 2;
     give_jobs(1, 1, "");
 }
 
@@ -1007,7 +1007,7 @@ static void
 fifty(void)
 {
     now_ms += 50;
-    assert_int_equal(running->window, WINDOW);
+    assert_int_equal(running->reserving.window, WINDOW);
 }
 
 static void

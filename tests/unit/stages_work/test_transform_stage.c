@@ -1,6 +1,7 @@
-/* What quadrille-transform does with a document (stages/transform/), and quadrille-detect in
- * passing: what is archived and said of it, what waits for others, and what is handed on. The
- * workers and the resources are stood in for; the archive that is written is real. */
+/* These tests are of what quadrille-transform does with a document (stages/transform/), and
+ * quadrille-detect in passing: what is archived and said of it, what waits for others, and what is
+ * handed on. The workers and the resources are stood in for; the archive that is written is real.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -315,7 +316,7 @@ flush(void)
     return steps.spec->flush(steps.stage, jobs, 1, &why);
 }
 
-/* What the archive has at the place that index is told. */
+/* Returns what the archive has at the place that index is told. */
 static void
 assert_archived(const char *body)
 {

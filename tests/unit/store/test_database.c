@@ -143,6 +143,16 @@ damaged_pages_are_told(void **state)
     }
     bytes[12] ^= 1;
     assert_int_equal(page_size_told(bytes), 0);
+    bytes[12] ^= 1;
+    static const struct {
+        uint32_t told;
+        bool fits;
+    } sizes[] = {{256, false},  {512, true},   {768, false},    {1024, true},
+                 {6144, false}, {65536, true}, {131072, false}, {0, false}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memcpy(bytes + 20, &sizes[i].told, sizeof sizes[i].told);
+        assert_int_equal(page_size_told(bytes), sizes[i].fits ? sizes[i].told : 0);
+    }
     memset(bytes, 0, size);
     assert_true(page_is_sound(bytes, size, 7));
     bytes[size - 1] = 1;
@@ -219,7 +229,7 @@ errors_are_told_apart(void **state)
 
 /* ---- the checksum ---- */
 
-/* As the library computes it. */
+/* Computes the checksum as the library does. */
 static uint32_t
 sum_by_bytes(const uint8_t *at, size_t n)
 {
@@ -251,7 +261,8 @@ the_checksum_is_the_librarys(void **state)
     }
 }
 
-/* Else nobody would notice that it is not used any more. */
+/* Shows that the library calls the function: else nobody would notice that it is not used any more.
+ */
 static void
 the_library_calls_it(void **state)
 {

@@ -168,7 +168,8 @@ a_full_disk_is_told(void **state)
 
 /* ---- areas ---- */
 
-/* Of memory while half of the account has room for it, else pages of the file; zeros at first. */
+/* Pages are of memory while half of the account has room for them, else of the file; they are zeros
+ * at first. */
 static void
 areas_are_memory_first(void **state)
 {

@@ -138,7 +138,7 @@ start_value(struct model *m, struct slice *value)
     return quoted ? QUOTED : UNQUOTED;
 }
 
-/* From the first letter of the name to behind '>'. False: the page ends inside. */
+/* Reads a tag from the first letter of its name to behind '>'. False: the page ends inside. */
 static bool
 model_tag(struct model *m, struct model_tag *tag)
 {

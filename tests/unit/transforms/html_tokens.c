@@ -148,7 +148,7 @@ teardown(void **state)
 
 #define PIECE(text) SLICE_INIT(text)
 
-/* What may stand anywhere, what scripts and comments turn on, what tags do. */
+/* The pieces may stand anywhere: what turns scripts and comments on, and what tags do. */
 static const struct slice pieces[] = {
     PIECE("<"),           PIECE("</"),      PIECE(">"),         PIECE("/"),   PIECE("="),
     PIECE("\""),          PIECE("'"),       PIECE(" "),         PIECE("\n"),  PIECE("\r"),

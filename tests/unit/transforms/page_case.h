@@ -78,7 +78,7 @@ page_lines(struct graph *graph, struct buf *lines)
     }
 }
 
-/* Whether the page said these N-Quads: names of blank nodes do not matter. */
+/* Returns whether the page said these N-Quads: names of blank nodes do not matter. */
 static inline void
 page_expect(struct page_case *page, const char *quads)
 {

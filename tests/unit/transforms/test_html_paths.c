@@ -95,7 +95,7 @@ without_blanks(struct slice text, char *copy)
 
 typedef enum status tree_function(struct html_tree *tree, struct slice input, struct reason *why);
 
-/* What all extractors say of the page when it is read this way. */
+/* Writes what all extractors say of the page when it is read this way. */
 static void
 describe(const char *uri, struct slice text, tree_function *parse, struct buf *lines)
 {

@@ -1,4 +1,4 @@
-/* What pages and Link headers say, statement by statement, beyond the examples. */
+/* These tests show what pages and Link headers say, statement by statement, beyond the examples. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

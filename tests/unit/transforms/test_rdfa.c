@@ -1,4 +1,5 @@
-/* What the RDFa suite does not show: limits, repair of IRIs, markup that is no XML, reports. */
+/* These tests show what the RDFa suite does not: limits, repair of IRIs, markup that is no XML,
+ * reports. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +115,7 @@ test_prefixes(void **state)
     check("<p prefix='_: http://a/ b'></p><p property='b:c urn:x'>1",
           HEAD "<b:c> \"1\" .\n" HEAD "<urn:x> \"1\" .\n");
     check("<meta property='article:x og:y' content=1>", HEAD "<http://ogp.me/ns#y> \"1\" .\n");
-    /* Of siblings the one does not see the other's. */
+    /* An element does not see what its sibling has. */
     check("<p prefix='a: http://a/' property=a:x>1</p><p prefix='a: http://b/' property=a:x>2</p>",
           HEAD "<http://a/x> \"1\" .\n" HEAD "<http://b/x> \"2\" .\n");
 }

@@ -101,7 +101,7 @@ run(struct way *way, const char *page)
     run_request(way, &request);
 }
 
-/* The literals of the graph, in its order, parted by "|". */
+/* The literals of the graph, in its order, separated by "|". */
 static const char *
 literals(const struct way *way)
 {

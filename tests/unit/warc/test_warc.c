@@ -413,8 +413,7 @@ pack(const char *coding, struct slice text, char *packed)
     return pack_zlib(text, strcmp(coding, "gzip") == 0 ? 31 : 15, packed);
 }
 
-/* What is shorter than the room is decoded, what is longer is cut; an end that is lacking is told.
- */
+/* What fits into the room is decoded, what is longer is cut; an end that is lacking is told. */
 static void
 each_coding_has_its_limits(void **state)
 {
@@ -426,8 +425,10 @@ each_coding_has_its_limits(void **state)
         const struct slice whole = i == 3   ? slice_of(brotli_text, sizeof brotli_text - 1)
                                    : i == 4 ? text
                                             : pack(codings[i], text, packed);
-        assert_int_equal(decode_into(codings[i], whole, 0, text.length + 1, text.length),
-                         STATUS_OK);
+        for (size_t spare = 0; spare <= 1; spare++) {
+            assert_int_equal(decode_into(codings[i], whole, 0, text.length + spare, text.length),
+                             STATUS_OK);
+        }
         assert_int_equal(
             decode_into(codings[i], whole, 0, text.length - 1, i == 4 ? 0 : text.length - 1),
             STATUS_LIMIT);
@@ -457,10 +458,48 @@ texts_of_whole_pieces(void **state)
                 const size_t length = pieces * DECODED_PIECE + 1 - less;
                 const struct slice whole = pack(codings[i], slice_of(zeros, length), packed);
                 assert_int_equal(decode_into(codings[i], whole, 0, 1 << 20, length), STATUS_OK);
+                assert_int_equal(decode_into(codings[i], whole, 0, length, length), STATUS_OK);
+                assert_int_equal(decode_into(codings[i], whole, 0, length - 1, length - 1),
+                                 STATUS_LIMIT);
             }
         }
     }
     free(zeros);
+}
+
+/* One block that is not compressed (RFC 7932, section 9.2), and an empty one, the last. */
+static void
+brotli_fills_its_room(void **state)
+{
+    enum { DECODED_PIECE = 64 << 10, LENGTH = DECODED_PIECE - 1 };
+    char *packed = memory_zero(4 + LENGTH, 1);
+    const struct slice whole = slice_of(packed, 4 + LENGTH);
+    (void)state;
+    packed[0] = (char)(0x0b | ((LENGTH - 1) & 1) << 7);
+    packed[1] = (char)((LENGTH - 1) >> 1 & 0xff);
+    packed[2] = (char)((LENGTH - 1) >> 9 | 0x80);
+    packed[3 + LENGTH] = 0x03;
+    for (size_t spare = 0; spare <= 2; spare++) {
+        assert_int_equal(decode_into("br", whole, 0, LENGTH + spare, LENGTH), STATUS_OK);
+    }
+    assert_int_equal(decode_into("br", whole, 0, LENGTH - 1, LENGTH - 1), STATUS_LIMIT);
+    free(packed);
+}
+
+/* A gzip body of several members ends with one that is empty, as bgzip writes them. */
+static void
+members_fill_their_room(void **state)
+{
+    char packed[2 * PACKED_SIZE];
+    const struct slice text = SLICE("one two three");
+    (void)state;
+    struct slice whole = pack("gzip", text, packed);
+    whole.length += pack("gzip", SLICE(""), packed + whole.length).length;
+    for (size_t spare = 0; spare <= 1; spare++) {
+        assert_int_equal(decode_into("gzip", whole, 0, text.length + spare, text.length),
+                         STATUS_OK);
+    }
+    assert_int_equal(decode_into("gzip", whole, 0, text.length - 1, text.length - 1), STATUS_LIMIT);
 }
 
 /* A body may be so many times as long as what was sent, or a MiB in any case. */
@@ -626,7 +665,15 @@ open_files_follow_the_folder(void **state)
     assert_true(warc_reader_rest(reader));
     assert_false(warc_reader_rest(reader));
     assert_int_equal(open_descriptors(), before);
+    for (size_t i = 0; i < 3; i++) {
+        struct warc_writer *writer = open_writer(1 << 20);
+        at[i] = write_one(writer, header, SLICE("three"));
+        warc_writer_close(writer, NULL);
+        assert_int_equal(read_again(reader, &at[i], &memory, &record), STATUS_OK);
+    }
+    assert_int_equal(open_descriptors(), before + 3);
     warc_reader_close(reader);
+    assert_int_equal(open_descriptors(), before);
     buf_release(&memory);
 }
 
@@ -648,7 +695,7 @@ records_are_read_ahead(void **state)
         at[i] = write_one(writer, SLICE("HTTP/1.1 200 OK\r\n\r\n"), slice_string(body));
     }
     assert_int_equal(warc_sync(writer, NULL), STATUS_OK);
-    /* What a write leaves that fails and is repeated later. */
+    /* This is what a write leaves that fails and is repeated later. */
     snprintf(path, sizeof path, "%s/%s", directory, at[0].file);
     const int file = open(path, O_RDWR);
     assert_true(at[LATE].length <= sizeof late);
@@ -702,7 +749,7 @@ gzip_is_decoded_whatever_follows_it(void **state)
     buf_release(&out);
 }
 
-/* Also when the memory has more room from an earlier record. */
+/* The limit holds also when the memory has more room from an earlier record. */
 static void
 bodies_end_at_their_limit(void **state)
 {
@@ -834,6 +881,8 @@ main(void)
         cmocka_unit_test(every_coding_is_undone),
         cmocka_unit_test(each_coding_has_its_limits),
         cmocka_unit_test(texts_of_whole_pieces),
+        cmocka_unit_test(brotli_fills_its_room),
+        cmocka_unit_test(members_fill_their_room),
         cmocka_unit_test(ratios_have_limits),
         cmocka_unit_test(codings_may_be_four),
         cmocka_unit_test(damage_keeps_what_was_decoded),

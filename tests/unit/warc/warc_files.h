@@ -1,4 +1,4 @@
-/* What the parts of test_warc share that are about the writer: the linker puts functions of
+/* The parts of test_warc that are about the writer share this: the linker puts functions of
  * warc_files.c in the place of clock, random numbers and file system, so that records are the same
  * each time and any call can be refused. */
 #ifndef TESTS_UNIT_WARC_WARC_FILES_H

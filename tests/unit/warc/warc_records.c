@@ -1,4 +1,4 @@
-/* What the archive writer (warc/writer.c) puts into files, byte for byte. */
+/* These tests have what the archive writer (warc/writer.c) puts into files, byte for byte. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -166,7 +166,8 @@ test_forms(void **state)
         struct web_form form;
         struct buf said;
         buf_init(&said, 1000);
-        /* Without a NUL behind it, so that a sanitizer sees what is read beyond the end. */
+        /* Copies the text without a NUL behind it, so that a sanitizer sees what is read beyond the
+         * end. */
         const size_t length = strlen(cases[i].body);
         char *body = malloc(length + (length == 0));
         memcpy(body, cases[i].body, length);

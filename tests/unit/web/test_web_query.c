@@ -66,7 +66,7 @@ index_query(struct index_client *client, struct slice sparql, const char *format
         slice_find_slice(sparql, SLICE("InverseFunctionalProperty")) < sparql.length) {
         return status_fail(why, STATUS_TIMEOUT, "too slow <b>");
     }
-    /* What lookups ask, and the list of values that several share. */
+    /* Lookups ask this, and so does the list of values that several share. */
     if (slice_find_slice(sparql, SLICE(" VALUES ")) < sparql.length ||
         slice_find_slice(sparql, SLICE("InverseFunctionalProperty")) < sparql.length) {
         return piece(context, SLICE("{\"results\": {\"bindings\": []}}"), why);
@@ -173,7 +173,7 @@ index_graph_put(struct index_client *client, struct slice graph, struct graph *w
     return STATUS_OK;
 }
 
-/* Of a graph whose name has "none" in it, none. */
+/* Gives the quads of a graph; there are none of one whose name has "none" in it. */
 enum status
 index_pattern(struct index_client *client, const struct quad *pattern, uint64_t limit,
               index_piece *piece, void *context, struct reason *why)
@@ -262,7 +262,7 @@ index_void(struct index_client *client, const struct index_void_options *void_op
 
 enum { QUADS_ADDED = 600 };
 
-/* Of "none" nothing is known, of "old" no more; else something was removed and much added. */
+/* Nothing is known of "none", and no more of "old"; else something was removed and much added. */
 enum status
 index_last_change(struct index_client *client, struct slice uri, uint32_t timeout_ms,
                   const struct index_follower *follower, struct reason *why)
