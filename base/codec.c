@@ -152,6 +152,14 @@ codec_get_varint(struct codec_reader *reader)
     return 0;
 }
 
+uint32_t
+codec_get_varint32(struct codec_reader *reader)
+{
+    const uint64_t number = codec_get_varint(reader);
+    reader->bad |= number > UINT32_MAX;
+    return (uint32_t)number;
+}
+
 struct slice
 codec_get_slice(struct codec_reader *reader)
 {

@@ -31,6 +31,7 @@ uint8_t codec_get_u8(struct codec_reader *reader);
 uint32_t codec_get_u32(struct codec_reader *reader);
 uint64_t codec_get_u64(struct codec_reader *reader);
 uint64_t codec_get_varint(struct codec_reader *reader);    /* more than 10 bytes or 64 bits: bad */
+uint32_t codec_get_varint32(struct codec_reader *reader);  /* the same; more than 32 bits: bad */
 struct slice codec_get_slice(struct codec_reader *reader); /* points into the input */
 /* True when nothing was bad and every byte was read. */
 bool codec_at_end(const struct codec_reader *reader);

@@ -113,15 +113,22 @@ share_move_read(const struct share_files *files, size_t share, char machine[MACH
 }
 
 enum status
+share_file_is_there(const struct share_files *files, const char *name, bool *there,
+                    struct reason *why)
+{
+    struct buf text;
+    buf_init(&text, SHARE_TEXT_MAXIMUM);
+    const enum status status = files->read(files->context, name, &text, why);
+    buf_release(&text);
+    *there = status == STATUS_OK;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
+enum status
 share_forgotten_read(const struct share_files *files, size_t share, bool *forgotten,
                      struct reason *why)
 {
     char name[SHARE_PATH_SIZE];
-    struct buf text;
     (void)snprintf(name, sizeof name, "forgotten/%zu", share);
-    buf_init(&text, SHARE_TEXT_MAXIMUM);
-    const enum status status = files->read(files->context, name, &text, why);
-    buf_release(&text);
-    *forgotten = status == STATUS_OK;
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return share_file_is_there(files, name, forgotten, why);
 }

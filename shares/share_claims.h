@@ -41,6 +41,9 @@ enum status share_move_read(const struct share_files *files, size_t share,
 /* The latest claim of each share, of what the files say now. */
 enum status share_claims_read(const struct share_files *files, size_t shares,
                               struct share_seen *seen, struct reason *why);
+/* Tells whether ROOT has the file, whose mere presence says something: drains/NAME, forgotten/N. */
+enum status share_file_is_there(const struct share_files *files, const char *name, bool *there,
+                                struct reason *why);
 /* Tells whether a person gave the share up for good. */
 enum status share_forgotten_read(const struct share_files *files, size_t share, bool *forgotten,
                                  struct reason *why);

@@ -124,15 +124,9 @@ by_session(const void *a, const void *b)
 static enum status
 is_drained(const struct share_owner *owner, const char *machine, bool *drained, struct reason *why)
 {
-    const struct share_files *files = &owner->settings.files;
     char name[SHARE_PATH_SIZE];
-    struct buf text;
     (void)snprintf(name, sizeof name, "drains/%s", machine);
-    buf_init(&text, SHARE_TEXT_MAXIMUM);
-    const enum status status = files->read(files->context, name, &text, why);
-    buf_release(&text);
-    *drained = status == STATUS_OK;
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    return share_file_is_there(&owner->settings.files, name, drained, why);
 }
 
 /* Tells whether it is one that this run had before it lost its lease: all that acted for it is

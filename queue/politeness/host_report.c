@@ -48,14 +48,6 @@ host_report_encode(struct buf *out, const struct host_report *report)
     }
 }
 
-static uint32_t
-get_u32(struct codec_reader *reader)
-{
-    const uint64_t number = codec_get_varint(reader);
-    reader->bad |= number > UINT32_MAX;
-    return (uint32_t)number;
-}
-
 bool
 host_report_decode(struct slice bytes, struct host_report *report)
 {
@@ -69,7 +61,7 @@ host_report_decode(struct slice bytes, struct host_report *report)
     report->asked = flags & FLAG_ASKED;
     report->rules_known = flags & FLAG_RULES;
     report->rest_ms = codec_get_varint(&reader);
-    report->crawl_delay_ms = report->rules_known ? get_u32(&reader) : 0;
+    report->crawl_delay_ms = report->rules_known ? codec_get_varint32(&reader) : 0;
     report->address = flags & FLAG_ADDRESS ? codec_get_u64(&reader) : 0;
     report->cause = cut(codec_get_slice(&reader));
     report->count = codec_get_u8(&reader);
@@ -77,7 +69,7 @@ host_report_decode(struct slice bytes, struct host_report *report)
     for (unsigned i = 0; i < report->count && !reader.bad; i++) {
         struct observation *observation = &report->observations[i];
         observation->what = codec_get_u8(&reader);
-        observation->milliseconds = get_u32(&reader);
+        observation->milliseconds = codec_get_varint32(&reader);
         observation->retry_after_ms = codec_get_varint(&reader);
         reader.bad |= observation->what > OBSERVED;
     }

@@ -156,14 +156,6 @@ pace_encode(struct buf *out, const struct pace *pace, uint64_t now_ms)
     codec_put_varint(out, pace->address_troubles);
 }
 
-static uint32_t
-get_u32(struct codec_reader *reader)
-{
-    const uint64_t number = codec_get_varint(reader);
-    reader->bad |= number > UINT32_MAX;
-    return (uint32_t)number;
-}
-
 bool
 pace_decode(struct slice bytes, uint64_t now_ms, struct pace *pace)
 {
@@ -173,14 +165,14 @@ pace_decode(struct slice bytes, uint64_t now_ms, struct pace *pace)
         return true;
     }
     pace->answered = codec_get_u8(&reader) & FLAG_ANSWERED;
-    pace->response_ms = get_u32(&reader);
-    pace->crawl_delay_ms = get_u32(&reader);
-    pace->troubles = get_u32(&reader);
-    pace->failures = get_u32(&reader);
+    pace->response_ms = codec_get_varint32(&reader);
+    pace->crawl_delay_ms = codec_get_varint32(&reader);
+    pace->troubles = codec_get_varint32(&reader);
+    pace->failures = codec_get_varint32(&reader);
     const uint64_t rest_ms = codec_get_varint(&reader);
     pace->until_ms = rest_ms > 0 ? now_ms + rest_ms : 0;
     pace->address = codec_get_u64(&reader);
-    pace->address_troubles = get_u32(&reader);
+    pace->address_troubles = codec_get_varint32(&reader);
     if (!codec_at_end(&reader)) {
         *pace = (struct pace){0};
         return false;

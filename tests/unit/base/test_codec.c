@@ -45,6 +45,9 @@ varints(void **state)
         struct codec_reader reader = codec_reader_of(buf_slice(&buf));
         assert_true(codec_get_varint(&reader) == values[i]);
         assert_true(codec_at_end(&reader));
+        reader = codec_reader_of(buf_slice(&buf));
+        assert_true(codec_get_varint32(&reader) == (uint32_t)values[i]);
+        assert_true(reader.bad == (values[i] > UINT32_MAX));
         /* every cut is bad */
         for (size_t length = 0; length < buf.length; length++) {
             reader = codec_reader_of(slice_of(buf.data, length));
