@@ -103,7 +103,8 @@ struct count_request {
     const void *check_context;
 };
 
-/* What is listed of a node that stands in one place of triples, over all graphs together. */
+/* A kind of list of a node: it stands in one place of triples, of all graphs together, and their
+ * predicates are listed, or what one predicate leads to. */
 struct node_listing {
     enum triple_place place; /* TRIPLE_SUBJECT or TRIPLE_OBJECT */
     /* OID_NONE: its predicates, each with its number of different triples; else what stands at the

@@ -1,4 +1,4 @@
-/* What an owner makes of what it sees: what it may claim, and what is to go to other machines. */
+/* Decides from what an owner sees which shares it may claim, and which are to go to others. */
 #include <stdio.h>
 #include <string.h>
 
@@ -127,7 +127,8 @@ can_be_claimed(const struct share_owner *owner, const struct known_share *share)
     return seen == NULL || seen->silent;
 }
 
-/* What lies on our disk is ours to run until it has been copied to who is to have it. */
+/* Tells whether the share is ours to run by the plan. One that lies on our disk is, until it has
+ * been copied to the machine that is to have it. */
 static bool
 is_due(const struct share_owner *owner, const struct planned *planned, size_t number)
 {

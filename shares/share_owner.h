@@ -73,7 +73,7 @@ void share_owner_about(struct share_owner *owner, struct slice lines);
 
 /* ---- shares that lie on the disks of machines ---- */
 
-/* Where its data lie by the claim that counts, and the number of that. */
+/* Returns where its data lie by the claim that counts; *generation: the number of that. */
 const struct share_place *share_owner_place(const struct share_owner *owner, size_t share,
                                             uint64_t *generation);
 /* Tells whether another session has a claim of it that counts. */

@@ -1,6 +1,6 @@
-/* What the parts of an owner have in common; for the files of this folder alone. share_owner.c has
- * its life, claims and steps, share_sessions.c what it sees of other machines, share_assignment.c
- * what it makes of that. */
+/* The struct that the parts of an owner have in common; for the files of this folder alone.
+ * share_owner.c has its life, claims and steps, share_sessions.c watches other machines, and
+ * share_assignment.c decides what follows. */
 #ifndef SHARES_SHARE_OWNER_STATE_H
 #define SHARES_SHARE_OWNER_STATE_H
 

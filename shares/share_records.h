@@ -52,7 +52,7 @@ bool share_text_line(struct slice text, const char *name, char *value, size_t si
 /* Returns what a session says of its share, or "" when it says nothing. */
 void share_session_told(struct slice text, size_t share, char told[SHARE_TOLD_SIZE]);
 
-/* Where the data of a share lie, with own_disks. */
+/* The machine and the copy that hold the data of a share, in a cluster with own_disks. */
 struct share_place {
     char machine[MACHINE_NAME_SIZE]; /* empty: nowhere, the share has none yet */
     char copy[SHARE_COPY_SIZE];
@@ -70,7 +70,7 @@ struct share_claim {
 bool share_claim_parse(struct slice text, struct share_claim *claim);
 void share_claim_put(const struct share_claim *claim, struct buf *text);
 
-/* What two folders that have the same files of the same sizes have in common. */
+/* A summary of a folder: two folders with the same files of the same sizes have the same one. */
 struct share_extent {
     uint64_t files, bytes, digest;
 };

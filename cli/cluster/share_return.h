@@ -6,7 +6,7 @@
 #include "cli/cluster/cluster_root.h"
 #include "cli/cluster/disks/share_disk.h"
 
-/* What was asked for. */
+/* The words of the command that brings a share back. */
 struct share_return_asked {
     const char *root, *share, *machine, *disk; /* as people say them; NULL: not */
 };

@@ -1,4 +1,5 @@
-/* What nodes have as subjects, or as objects, over all graphs together: their predicates, with how
+/* Keeps lists of what nodes have as subjects, or as objects, over all graphs together: their
+ * predicates, with how
  * many different triples each, or what one predicate leads to (struct node_listing). It is asked
  * for whole classes again and again, where reading their triples takes far longer than going
  * through such lists. A query that has read a node's triples keeps the list; others find it until

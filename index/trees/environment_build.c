@@ -21,7 +21,7 @@
 #include "base/memory.h"
 #include "base/varint.h"
 
-/* What `files` has of a tree: a version and the number of its file. */
+/* The record of a tree in the tree `files` is a version and the number of its file. */
 enum { TREE_RECORD_SIZE = 1 + VARINT_MAXIMUM, TREE_RECORD_VERSION = 1 };
 
 struct tree_build {

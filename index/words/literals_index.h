@@ -20,7 +20,7 @@ struct literals {
 
     atomic_uint_fast64_t writes; /* steps begun and ended: odd while one is under way */
 
-    /* What follows is changed by literals.c alone. */
+    /* literals.c alone changes the fields that follow. */
     uint64_t next;        /* the first number not in active */
     uint64_t again_until; /* after a start: up to here active is what was being written */
     struct tokenizer *tokenizer;

@@ -1,4 +1,4 @@
-/* What is kept of hosts: the rows of lanes, and the paces that reports of their jobs make. */
+/* Keeps what is known of hosts: the rows of lanes, and the paces that the reports of jobs make. */
 #include "queue/broker/broker_private.h"
 
 enum { LANE_ROW_MOST = 80 };
@@ -48,7 +48,7 @@ broker_store_lane(struct broker *broker, uint64_t lane, const struct lane_row *r
 
 /* ---- paces ---- */
 
-/* As its row has it, unless more is known. */
+/* Takes the pace that the row of the lane has, unless a later one is known. */
 static void
 take_pace(struct broker *broker, uint64_t lane, const struct pace *stored)
 {

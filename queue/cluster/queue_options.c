@@ -43,14 +43,15 @@ const struct opt queue_options[] = {
      "one, run where it lies: twice, while the share runs and after its processes have ended. "
      "{from} and {to} are the folders, {address} the other machine without its port, {machine} its "
      "name. It must leave in {to} just the files of {from}; run/ does not matter. Its words are "
-     "parted by blanks, and neither quoted nor seen by a shell. What it prints goes to the log of "
+     "separated by blanks, and neither quoted nor seen by a shell. What it prints goes to the log "
+     "of "
      "the machine; when it does not end with 0 the share stays. By default it is rsync over ssh, "
      "for which the user of the machines needs a key without a password."},
     {"cluster.copy_timeout", OPT_DURATION, "12h", 1, 0, NULL,
      "A share that could not be copied to another machine within this time, all passes and the "
      "check together, stays where it is, and is tried again later."},
     {"cluster.balance", OPT_BOOL, "yes", 0, 0, NULL,
-     "Whether a machine that comes gets shares that lie on the disks of others, one after the "
+     "Says whether a machine that comes gets shares that lie on the disks of others, one after the "
      "other from each. No: shares are copied only when people have said so, by cluster move and "
      "drain, because copying large ones takes disks and network that the crawl needs, too."},
     {NULL, OPT_STRING, NULL, 0, 0, NULL, NULL},

@@ -30,9 +30,10 @@ struct host_report {
     unsigned count;
 };
 
-/* Of more than the most the latest are kept: what was long before them weighs little. */
+/* Appends an observation. When there are more than the most, the latest are kept, since those long
+ * before them weigh little. */
 void host_report_add(struct host_report *report, const struct observation *observation);
-/* Nothing when nothing is known (queue/PROTOCOL.md, `report`). */
+/* Appends its bytes (queue/PROTOCOL.md, `report`): none when nothing is known. */
 void host_report_encode(struct buf *out, const struct host_report *report);
 /* cause points into bytes, and is cut to its most. False: they are damaged. */
 bool host_report_decode(struct slice bytes, struct host_report *report);

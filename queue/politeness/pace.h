@@ -53,8 +53,8 @@ struct observation {
  * the host was asked itself. */
 void pace_note(struct pace *pace, const struct pace_rules *rules,
                const struct observation *observation, uint64_t now_ms);
-/* Whether a document is at fault, and not its host, when a request for it fails at this attempt:
- * one of its attempts failed before the host answered others. */
+/* Tells whether a document is at fault, and not its host, when a request for it fails at this
+ * attempt: one of its attempts failed before the host answered others. */
 bool pace_blames_document(const struct pace *pace, unsigned attempt);
 /* Returns the rest from now until the next request. */
 uint64_t pace_rest_ms(const struct pace *pace, const struct pace_rules *rules, uint64_t now_ms);

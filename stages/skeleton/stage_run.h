@@ -33,7 +33,7 @@ struct stage_run {
         uint64_t totals[3]; /* ended, by verdict */
     } jobs;                 /* held_job.c, and stage_reserve.c when a job is given */
 
-    /* Of stage.c. */
+    /* stage.c alone changes the fields that follow. */
     int signals;
     bool clients_ready; /* of queue or metadata store: there is something to process */
     bool stopping;

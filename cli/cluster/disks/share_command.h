@@ -13,12 +13,12 @@
 struct share_command {
     pid_t pid; /* also its process group; 0: none */
 };
-/* What stands for {from}, {to}, {address} and {machine}. */
+/* The texts that take the places of {from}, {to}, {address} and {machine} in cluster.copy. */
 struct share_copy_words {
     char from[SHARE_DISK_PATH_SIZE], to[SHARE_DISK_PATH_SIZE], address[MACHINE_ADDRESS_SIZE];
     const char *machine;
 };
-/* Starts the words of `text`, which are parted by blanks and not quoted; no shell sees them.
+/* Starts the words of `text`, which are separated by blanks and not quoted; no shell sees them.
  * MISUSE: it has no {from} or {to}. */
 enum status share_command_copy(struct share_command *command, const char *text,
                                const struct share_copy_words *words, struct reason *why);

@@ -31,7 +31,7 @@ struct share_mover {
     struct share_settings cluster;
     const struct share_files *files;
     struct share_owner *owner;
-    unsigned attempts; /* of this session */
+    unsigned attempts; /* at copies since share_mover_begin; each has a name of its own */
 
     enum step step;
     size_t share; /* NO_SHARE: none */
@@ -209,7 +209,8 @@ begin(struct share_mover *mover, size_t share, bool runs, const struct opt_set *
     return runs ? start_copy(mover, options, why) : STATUS_OK;
 }
 
-/* What may have changed within a tick of the clock is to be looked at again by the last pass. */
+/* Begins the last pass. Files that were written since the first one began, less a tick of the
+ * clock, count as changed, so that the command compares them again. */
 static enum status
 begin_last(struct share_mover *mover, const struct opt_set *options, struct reason *why)
 {

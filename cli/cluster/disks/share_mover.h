@@ -42,7 +42,7 @@ void share_mover_drop(struct share_mover *mover, size_t share);
 /* The name of a copy that nobody has used. */
 void share_mover_new_copy(struct share_mover *mover, size_t share, char copy[SHARE_COPY_SIZE]);
 
-/* What people are to know of it; "": nothing. */
+/* Describes to people what is being done for the share; "": nothing. */
 void share_mover_tell(const struct share_mover *mover, size_t share, char told[SHARE_TOLD_SIZE]);
 /* Tells whether it is the process group of a command that runs, which is the mover's to wait for.
  */

@@ -1,5 +1,5 @@
-/* What a machine does about copies of shares that others make on its disk: it says whether they are
- * whole, once they are on the disk for good, and removes those that came to nothing. */
+/* Minds the copies of shares that other machines make on the disk of this one: says whether they
+ * are whole, once they are on the disk for good, and removes those that came to nothing. */
 #ifndef CLI_CLUSTER_DISKS_SHARE_RECEIVER_H
 #define CLI_CLUSTER_DISKS_SHARE_RECEIVER_H
 

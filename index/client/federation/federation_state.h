@@ -15,8 +15,8 @@ struct federation {
     struct quad_source source;
     struct federation_terms terms;
     bool *begun; /* the session, by partition: federation_stream.c */
-    /* Whether the nodes that several partitions have were asked for, and were too many:
-     * federation_keys.c. */
+    /* Says whether the nodes that several partitions have were asked for, and were too many;
+     * federation_keys.c changes it. */
     struct nodes_asked {
         bool asked, limit;
     } nodes[KEY_PLACES];

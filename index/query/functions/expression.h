@@ -68,7 +68,8 @@ struct remembered {
     oid id;
 };
 void remembered_prepare(struct remembered *remembered, const struct expression *expression);
-/* As expression_test and expression_id, of which one has to be asked always. */
+/* Do what expression_test and expression_id do. Of one expression only one of the two may be
+ * called, since both remember the same row. */
 int remembered_test(struct remembered *remembered, struct evaluation *evaluation, const oid *row);
 oid remembered_id(struct remembered *remembered, struct evaluation *evaluation, const oid *row);
 /* identifier_value without its term, where the identifier says the value itself. */

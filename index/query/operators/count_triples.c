@@ -77,7 +77,7 @@ is_beside(struct counts *counts, oid value)
     return at < counts->beside_count && counts->beside[at].value == value;
 }
 
-/* Whether a filter above drops what has the value. */
+/* Tells whether a filter above drops what has the value. */
 static inline bool
 is_outside(const struct id_range *objects, oid value)
 {
@@ -85,7 +85,7 @@ is_outside(const struct id_range *objects, oid value)
            (value < objects->low || value > objects->high);
 }
 
-/* Whether a join or a filter above drops what the entry makes. */
+/* Tells whether a join or a filter above drops what the entry makes. */
 static bool
 is_dropped(struct counts *counts, const struct triple_count *one)
 {

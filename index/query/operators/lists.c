@@ -29,7 +29,7 @@ struct lists {
     struct row_table nodes;
     size_t next_node;
     oid *row;
-    /* What the source has for the nodes from `from` to before `until`. */
+    /* The lists that the source has for the nodes from `from` to before `until`. */
     oid asked[BATCH_ROWS];
     bool known[BATCH_ROWS];
     size_t ends[BATCH_ROWS], from, until;
@@ -59,7 +59,7 @@ add_to(struct row_table *sums, oid listed, uint64_t triples, struct reason *why)
                : STATUS_OK;
 }
 
-/* What the quad lists; OID_NONE: nothing, or what the one before it does. */
+/* Returns what the quad lists; OID_NONE: nothing, or the same as the one before it. */
 static inline oid
 listed_by(const struct lists *lists, const struct quad_oids *quad, struct quad_oids *last)
 {
@@ -266,7 +266,7 @@ add_nodes(struct lists *lists, struct reason *why)
 
 /* ---- input ---- */
 
-/* Whether the input row can be put to the first one. */
+/* Tells whether the input row can be put together with the first one. */
 static bool
 is_like(const struct lists *lists, const oid *row)
 {

@@ -28,8 +28,8 @@ plan_kind_filter(const struct plan_item *item, struct pending *pending)
     return (struct kind_filter){.done = NULL};
 }
 
-/* Whether the pattern asks a node of the rows so far for its predicates, with their numbers, or for
- * what a predicate leads to; *spec. */
+/* Tells whether the pattern asks a node of the rows so far for its predicates, with their numbers,
+ * or for what a predicate leads to; *spec. */
 static bool
 asks_list(const struct planner *planner, const struct pattern *pattern,
           const struct kind_filter *kind, const struct known *known, struct lists_spec *spec)

@@ -1,5 +1,6 @@
-/* What a format of results implements: a table of functions over a writer. result.c owns the writer
- * and calls them; what one format keeps besides is in a part of its own. */
+/* The functions that each format of results implements: a table of functions over a writer.
+ * result.c owns the writer and calls them; what one format keeps besides is in a part of its own.
+ */
 #ifndef INDEX_QUERY_RESULTS_RESULT_SYNTAX_H
 #define INDEX_QUERY_RESULTS_RESULT_SYNTAX_H
 

@@ -260,9 +260,9 @@ void task_note_host(struct task *task, const struct fetch_result *result, bool r
 /* The host's robots.txt could not be had; status: 0 unless it was answered. Where it lies on
  * another host this one rests as if it had failed itself. */
 void task_note_no_rules(struct task *task, uint16_t status, bool silent, const char *reason);
-/* What the host's robots.txt says; less than 1: nothing. */
+/* Notes the Crawl-delay that the host's robots.txt says; less than 1: none. */
 void task_note_crawl_delay(struct task *task, int64_t crawl_delay_ms);
-/* The host's rest after this job. */
+/* Returns how long the host rests after this job. */
 uint64_t task_delay_ms(const struct task *task);
 /* From now on the host of the job rests. */
 void task_rest(struct task *task);

@@ -1,5 +1,5 @@
-/* What the ends of a task's requests tell of its host: learned here at once, since the next request
- * keeps the delay that follows, and reported to the queue with the end of the job, which decides
+/* Learns from the ends of a task's requests how its host is: at once, since the next request keeps
+ * the delay that follows, and for the queue, which is told at the end of the job and decides
  * (queue/politeness/pace.h). */
 #include "base/digest.h"
 #include "base/system/clock.h"

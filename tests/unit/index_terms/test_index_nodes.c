@@ -150,7 +150,8 @@ model_at(void *context, size_t i)
     return &m->terms[m->next + i];
 }
 
-/* Of all kinds; some long; some that pack to next to nothing, and some that do not at all. */
+/* Makes terms of all kinds, some long, some that pack to next to nothing, and some that do not at
+ * all. */
 static void
 make_term(uint64_t number)
 {

@@ -193,7 +193,7 @@ identifiers_tell_the_order_of_values(void **state)
     assert_true(told > LITERALS && spans > LITERALS / 2);
 }
 
-/* Whether two values of one kind, one of them with its term, say the same. */
+/* Tells whether two values of one kind, one of them with its term, say the same. */
 static bool
 says(const struct oid_value *said, const struct value *value)
 {

@@ -511,7 +511,8 @@ static const char *const forms[KINDS] = {"w%u",
                                          "lang:en w%u OR \"w%u w%u\"",
                                          "w%u OR w%u -lang:en"};
 
-/* What KEYWORDS.md says of scores: BM25 of classes; of several keys for one the best counts. */
+/* A key of a search as KEYWORDS.md weighs it: by BM25 of classes; of several for one the best
+ * counts. */
 struct model_key {
     unsigned word;
     bool prefix;
@@ -527,7 +528,8 @@ model_is(const struct model_key *key, unsigned word)
     return word == key->word;
 }
 
-/* Of all words with a prefix together: a literal that has several counts for each. */
+/* Returns the weight of all words with a prefix together: a literal that has several counts for
+ * each. */
 static double
 model_weight(const struct model *model, const struct model_key *key)
 {
@@ -626,8 +628,8 @@ compare_frequencies(const void *a, const void *b)
                : strcmp(texts[0], texts[1]);
 }
 
-/* Of more words than are wanted the most frequent are found, whether they stand in the tree, in
- * memory, or in both. */
+/* When more words are there than are wanted, the most frequent are found, whether they stand in the
+ * tree, in memory, or in both. */
 static void
 compare_prefix(struct world *w, const struct model *model, unsigned first)
 {
@@ -761,7 +763,7 @@ better_literals_come_first(void **state)
     end_world(&w);
 }
 
-/* As long, and of as many words, as is allowed; and one more. */
+/* A search may be as long, and of as many words, as is allowed, and not by one more. */
 static void
 searches_are_bounded(void **state)
 {

@@ -1,5 +1,5 @@
-/* What is known of values without a look at their terms: by identifiers that say them, and by the
- * row before. Such queries ask for no term, and answer what they do by terms. */
+/* Values are known without a look at their terms by identifiers that say them, and by the row
+ * before. Such queries ask for no term, and answer what they do by terms. */
 #include "index/query/functions/functions.h"
 #include "tests/unit/query/query_case.h"
 
@@ -101,7 +101,7 @@ static const char *const asked[] = {
     "SELECT (COUNT(*) AS ?n) { ?s :n ?v FILTER(ABS(-?v) > 7 && ROUND(?v) > 0) }",
 };
 
-/* What the query answers, and how many terms it has looked at. */
+/* Answers the query, and returns how many terms it has looked at. */
 static unsigned
 ask(const struct quad_source *source, const char *text, struct buf *out)
 {

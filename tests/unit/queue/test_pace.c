@@ -307,7 +307,7 @@ what_is_far_from_what_was_written_is_written(void **state)
     assert_true(pace_is_near(&shared, &unknown)); /* no row has it */
 }
 
-/* Of an address every trouble and every good answer counts, but for what was learned of a host
+/* Every trouble and every good answer of an address counts, but for what was learned of a host
  * without asking it. */
 static void
 troubles_of_an_address_are_shared(void **state)

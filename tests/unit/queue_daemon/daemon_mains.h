@@ -30,7 +30,7 @@ void assert_socket(const char *endpoint, const char *name);
 void assert_path(const char *path, const char *name);
 /* Fails unless the daemon has said that it is in this phase. */
 void assert_phase(const char *name, enum process_phase phase, const char *why);
-/* What a loop does when it takes requests. */
+/* Does what a loop does when it takes requests. */
 void tell_ready(int descriptor);
 /* Calls of main that every daemon refuses, and what it makes of how its loop ends, which is what
  * loop_ends says. */

@@ -24,7 +24,7 @@ struct made_index {
     size_t patterns_most;                 /* that may be asked for; 0: MADE_PATTERNS */
     enum status words_fail, queries_fail; /* how searches and queries end: STATUS_OK in truth */
     size_t fails_from;                    /* the search that fails first; 0: all */
-    /* What was asked, since find_made. */
+    /* Counts of what was asked since find_made. */
     size_t patterns_asked, queries_asked, searches;
     uint32_t limit; /* of the last question for statements or lines */
     char words_asked[4096], query[8192];

@@ -285,7 +285,7 @@ charsets_are_read_of_content_types(void **state)
     }
 }
 
-/* As many are read as there is room for, each whole. */
+/* As many links are read as there is room for, each whole. */
 static void
 links_are_joined_in_bounds(void **state)
 {

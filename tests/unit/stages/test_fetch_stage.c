@@ -244,7 +244,7 @@ look(enum stage stage, const char *state, const char *uri)
     return count;
 }
 
-/* What the queue knows of a URI and its host. */
+/* Returns what the queue knows of a URI and its host. */
 static struct queue_explanation
 look_at(const char *uri)
 {

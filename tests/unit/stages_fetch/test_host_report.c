@@ -1,4 +1,4 @@
-/* What the ends of a task's requests tell of its host, here and to the queue
+/* These tests are of what the ends of a task's requests tell of its host, to fetch and to the queue
  * (stages/fetch/task/host_report.c). */
 #include <setjmp.h>
 #include <stdarg.h>
