@@ -3,17 +3,7 @@
 # continued; two claim one share; one is down until all other work is done. The dump is that of one machine,
 # hosts are asked by one owner at a time.
 . "$(dirname "$0")/lib.sh"
-ROOT=$work/root
-declare -A machine
-end_machines() {
-    local code=$?
-    set +e # else the line with the code ends it all
-    # A stopped process takes no SIGTERM; their guards end all that they run.
-    kill -KILL "${machine[@]}" ${crawl:+"$crawl"} 2>/dev/null
-    (exit $code)
-    end_all
-}
-trap end_machines EXIT
+. "$(dirname "$0")/lib_cluster.sh"
 
 run_machine() { # name, number of loopback address, further arguments
     local name=$1 address=$loopback.$2:20000
@@ -27,31 +17,8 @@ owners() { # "machine state" of each share
     "$bin/quadrille" cluster status --root "$ROOT" --json | python3 -c 'import json, sys
 for s in json.load(sys.stdin)["shares"]: print(s["machine"] or "-", s["state"].split(";")[0])'
 }
-await() { # what, condition
-    local what=$1 began=$SECONDS
-    shift
-    for _ in $(seq "$patience"); do
-        if "$@"; then
-            echo "shares: after $SECONDS s: $what ($((SECONDS - began)) s)"
-            return
-        fi
-        sleep 0.1
-    done
-    owners >&2
-    tail -n 5 "$work"/*.out >&2
-    fail "in vain waited for: $what"
-}
-all_run_by() { # machines that have shares, exactly; all of them run
-    owners >"$work/owners" || return 1
-    ! grep -qv ' runs$' "$work/owners" && [[ $(cut -d' ' -f1 "$work/owners" | sort -u | xargs) == "$*" ]]
-}
 requests() { wc -l <"$web_log"; }
 requests_come() { (($(requests) > $1)); }
-tree() { # process: it and all under it, the lowest first
-    local child
-    for child in $(pgrep -P "$1"); do tree "$child"; done
-    echo "$1"
-}
 are_gone() { # processes: they are dead, whether or not somebody waited for them
     local p
     for p; do

@@ -3,18 +3,8 @@
 # machine is drained, both sides of a move are killed at several points of it, copies fail and are broken. The dump
 # is that of one machine, and nothing but what was under way is fetched again.
 . "$(dirname "$0")/lib.sh"
-ROOT=$work/root
-declare -A machine
-end_machines() {
-    local code=$?
-    set +e
-    kill -KILL "${machine[@]}" ${crawl:+"$crawl"} 2>/dev/null
-    touch "$work/go"
-    (exit $code)
-    end_all
-}
-trap end_machines EXIT
-cluster() { "$bin/quadrille" cluster "$@" --root "$ROOT"; }
+. "$(dirname "$0")/lib_cluster.sh"
+trap 'code=$?; set +e; touch "$work/go"; (exit $code); end_machines' EXIT # so that no copy is held
 
 run_machine() { # name, number of loopback address
     mkdir -p "$work/disk-$1"
@@ -27,35 +17,12 @@ owners() { # "machine state" of each share
     cluster status --json | python3 -c 'import json, sys
 for s in json.load(sys.stdin)["shares"]: print(s["machine"] or "-", s["state"])'
 }
-await() { # what, condition
-    local what=$1 began=$SECONDS
-    shift
-    for _ in $(seq "$patience"); do
-        if "$@"; then
-            echo "shares_disks: after $SECONDS s: $what ($((SECONDS - began)) s)"
-            return
-        fi
-        sleep 0.25
-    done
-    owners >&2
-    tail -n 5 "$work"/*.out >&2
-    fail "in vain waited for: $what"
-}
-all_run_by() { # machines that have shares, exactly; all of them run, and nothing is copied
-    owners >"$work/owners" || return 1
-    ! grep -qvE ' runs$' "$work/owners" && [[ $(cut -d' ' -f1 "$work/owners" | sort -u | xargs) == "$*" ]]
-}
 share_is() { # share, regular expression of "machine state"
     owners >"$work/owners" && [[ $(sed -n "$(($1 + 1))p" "$work/owners") =~ $2 ]]
 }
 requests_come() { (($(wc -l <"$web_log") > $1)); }
 logged() { grep -q -- "$2" "$work/$1.out"; }
 is_there() { [[ -e $1 ]]; }
-tree() { # process: it and all under it
-    local child
-    for child in $(pgrep -P "$1"); do tree "$child"; done
-    echo "$1"
-}
 kill_machine() {
     local all
     mapfile -t all < <(tree "${machine[$1]}")

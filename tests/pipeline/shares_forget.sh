@@ -2,26 +2,7 @@
 # A share of a cluster is given up for good in the middle of a crawl: what waited for it goes to the others, the
 # crawl ends, and the dump is that of one machine, because the share had nothing yet that could be lost.
 . "$(dirname "$0")/lib.sh"
-ROOT=$work/root machine=
-end_machine() {
-    local code=$?
-    set +e
-    [[ -n $machine ]] && kill -KILL "$machine" 2>/dev/null
-    (exit $code)
-    end_all
-}
-trap end_machine EXIT
-cluster() { "$bin/quadrille" cluster "$@" --root "$ROOT"; }
-await() { # what, condition
-    local what=$1
-    shift
-    for _ in $(seq "$patience"); do
-        "$@" && return
-        sleep 0.1
-    done
-    cluster status >&2
-    fail "in vain waited for: $what"
-}
+. "$(dirname "$0")/lib_cluster.sh"
 refused() { # words of the reason, command...
     local code=0
     "${@:2}" >"$work/refused" 2>&1 || code=$?
@@ -38,7 +19,7 @@ mapfile -t web < <(web_settings | grep -v '^--set$')
 printf '%s\n' "${web[@]}" >>"$ROOT/quadrille.conf"
 "$bin/quadrille" cluster run --root "$ROOT" --machine alpha --address "$loopback.1:20000" --shares 0,2 \
     2>>"$work/alpha.out" &
-machine=$!
+machine[alpha]=$!
 disown
 "$bin/quadrille" crawl --dir "$ROOT" --seeds "$work/seeds" --quiet >"$work/crawl.out" 2>&1 &
 crawl=$!

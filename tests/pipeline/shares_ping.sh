@@ -2,27 +2,7 @@
 # The web service of a cluster, which runs no share: publishers tell it of pages of hosts whose shares run elsewhere,
 # and their receipts are followed to the end. A ping for a share that is down is not taken, and is when it is back.
 . "$(dirname "$0")/lib.sh"
-ROOT=$work/root
-declare -A machine
-end_machines() {
-    local code=$?
-    set +e
-    kill -KILL "${machine[@]}" ${serve:+"$serve"} 2>/dev/null
-    (exit $code)
-    end_all
-}
-trap end_machines EXIT
-cluster() { "$bin/quadrille" cluster "$@" --root "$ROOT"; }
-await() { # what, condition
-    local what=$1
-    shift
-    for _ in $(seq "$patience"); do
-        "$@" && return
-        sleep 0.1
-    done
-    cluster status >&2
-    fail "in vain waited for: $what"
-}
+. "$(dirname "$0")/lib_cluster.sh"
 run_machine() { # name, share
     "$bin/quadrille" cluster run --root "$ROOT" --machine "$1" --address "$loopback.1$2:20000" --shares "$2" \
         2>>"$work/$1.out" &

@@ -3,37 +3,11 @@
 # the work, another goes on, it comes back. The dump is that of one machine, nothing is buried, and all conversions lie
 # in the shares' archives. Settings that cannot be read are told, and change nothing that runs.
 . "$(dirname "$0")/lib.sh"
-ROOT=$work/root
-declare -A machine
-end_machines() {
-    local code=$?
-    set +e
-    kill -KILL "${machine[@]}" ${crawl:+"$crawl"} 2>/dev/null
-    (exit $code)
-    end_all
-}
-trap end_machines EXIT
-cluster() { "$bin/quadrille" cluster "$@" --root "$ROOT"; }
+. "$(dirname "$0")/lib_cluster.sh"
 run_machine() { # name, further arguments
     "$bin/quadrille" cluster run --root "$ROOT" --machine "$@" 2>>"$work/$1.out" &
     machine[$1]=$!
     disown
-}
-await() { # what, condition
-    local what=$1
-    shift
-    for _ in $(seq "$patience"); do
-        "$@" && return
-        sleep 0.05
-    done
-    cluster status >&2
-    tail -n 5 "$work"/*.out "$ROOT"/helpers/*/*/log/*.log >&2
-    fail "in vain waited for: $what"
-}
-tree() { # process: it and all under it, the lowest first
-    local child
-    for child in $(pgrep -P "$1"); do tree "$child"; done
-    echo "$1"
 }
 refused() { # words of the reason, arguments of `cluster`
     local code=0
