@@ -2,11 +2,12 @@ base_OBJECTS := $(addprefix base/,arena.o buf.o codec.o digest.o digest_pair.o e
 	status.o)
 base_OBJECTS += $(addprefix base/options/,nearest.o opt.o opt_print.o program.o text_print.o)
 base_OBJECTS += $(addprefix base/rpc/,rpc_address.o rpc_client.o rpc_server.o rpc_socket.o)
-base_OBJECTS += $(addprefix base/system/,clock.o file.o log.o watchdog.o)
+base_OBJECTS += $(addprefix base/system/,clock.o file.o log.o threads.o watchdog.o)
 base_OBJECTS += $(addprefix base/url/,iri.o url.o url_host.o url_key.o url_percent.o url_text.o)
 UNIT_TESTS += tests/unit/base/test_buf tests/unit/base/test_codec tests/unit/base/test_file tests/unit/base/test_heap \
 	tests/unit/base/test_lasting_files tests/unit/base/test_log \
 	tests/unit/base/test_map tests/unit/base/test_opt tests/unit/base/test_rpc tests/unit/base/test_texts tests/unit/base/test_url \
+	tests/unit/base/test_threads \
 	tests/unit/base/test_watchdog
 FUZZERS += fuzz_codec fuzz_opt fuzz_rpc fuzz_url
 CONFORMANCE += run_urls

@@ -12,13 +12,16 @@
 #include "base/system/clock.h"
 #include "base/system/file.h"
 #include "base/system/log.h"
+#include "base/system/threads.h"
 #include "config/run_lock.h"
 #include "stages/skeleton/services.h"
 
 /* For one more query, of the client that has most of them the youngest that has taken more than a
  * second is cut off; while there is none such, the newcomer is answered 503. Half of what a
  * partition answers at a time, so that others reach it beside. */
-enum { QUERIES = 32 };
+enum { QUERIES = 32, IDLE_THREADS = 4 };
+/* An index that has answered so lately is not looked for before it is asked again. */
+enum { LIVES_MS = 1000 };
 static const uint64_t RESULT_MOST = 256 << 20; /* of one that has to be whole before it is sent */
 
 enum status
@@ -34,6 +37,7 @@ web_service_open(struct web_service **opened, const char *directory, const struc
     service->result_most = RESULT_MOST;
     service->idle = memory_zero(service->most, sizeof(struct index_client *));
     service->queries = web_queries_new(service->most);
+    service->threads = threads_new(IDLE_THREADS, 0);
     (void)pthread_mutex_init(&service->lock, NULL);
     service->archive = -1;
     enum status status = services_metastores(cluster, directory, &service->metastores, why);
@@ -66,6 +70,7 @@ web_service_close(struct web_service *service)
     cluster_services_release(&service->indexes);
     (void)pthread_mutex_destroy(&service->lock);
     web_queries_free(service->queries);
+    threads_free(service->threads);
     free(service->idle);
     free(service);
 }
@@ -182,7 +187,9 @@ enum status
 web_index_take(struct web_service *service, struct index_client **client, struct reason *why)
 {
     *client = NULL;
-    TRY(web_check_part(service, "index", why));
+    if (clock_monotonic_ms() - atomic_load(&service->answered_ms) >= LIVES_MS) {
+        TRY(web_check_part(service, "index", why));
+    }
     (void)pthread_mutex_lock(&service->lock);
     if (service->idle_count > 0) {
         *client = service->idle[--service->idle_count];
@@ -194,6 +201,9 @@ web_index_take(struct web_service *service, struct index_client **client, struct
 void
 web_index_give(struct web_service *service, struct index_client *client, bool healthy)
 {
+    if (healthy) {
+        atomic_store(&service->answered_ms, clock_monotonic_ms());
+    }
     (void)pthread_mutex_lock(&service->lock);
     if (healthy && service->idle_count < service->most) {
         service->idle[service->idle_count++] = client;

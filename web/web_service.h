@@ -1,9 +1,10 @@
 /* The state that the handlers work with. It is shared by all connections' threads: all that changes
- * is the pool of index clients, behind its lock. */
+ * is the pool of index clients, behind its lock, and threads that are kept. */
 #ifndef WEB_WEB_SERVICE_H
 #define WEB_WEB_SERVICE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "index/client/index_client.h"
 #include "queue/cluster/cluster.h"
@@ -23,8 +24,10 @@ struct web_service {
     pthread_mutex_t lock;
     struct index_client **idle; /* not in use at the moment */
     size_t idle_count;
-    size_t most;          /* queries at a time */
-    uint64_t result_most; /* bytes of a result that waits until it is whole */
+    _Atomic uint64_t answered_ms; /* monotonic; when the index last answered */
+    struct threads *threads;      /* in which answers are made while they are sent */
+    size_t most;                  /* queries at a time */
+    uint64_t result_most;         /* bytes of a result that waits until it is whole */
     struct web_queries *queries;
     struct web_ping *ping; /* what publishers tell */
     struct status_recorder *recorder;

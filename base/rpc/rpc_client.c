@@ -410,14 +410,17 @@ reply_deliver(struct rpc_client *client, const struct rpc_reply_header *header,
     }
 }
 
-static void
+/* Returns whether there were any. */
+static bool
 replies_receive(struct rpc_client *client)
 {
     zmq_msg_t frames[REPLY_FRAMES];
     struct rpc_reply_header header;
     struct slice payload;
     int count;
+    bool any = false;
     while (rpc_socket_receive(&client->socket, frames, REPLY_FRAMES, &count)) {
+        any = true;
         if (count == REPLY_FRAMES &&
             rpc_reply_decode(rpc_frame_slice(&frames[0]), &header, &payload)) {
             reply_deliver(client, &header, payload);
@@ -430,6 +433,7 @@ replies_receive(struct rpc_client *client)
         }
         rpc_frames_close(frames, REPLY_FRAMES);
     }
+    return any;
 }
 
 /* The next connection knows nothing of what went over this one. */
@@ -532,8 +536,9 @@ refused_end(struct rpc_client *client)
 void
 rpc_client_process(struct rpc_client *client)
 {
-    replies_receive(client);
-    losses_notice(client);
+    if (!replies_receive(client)) {
+        losses_notice(client); /* of a connection over which no reply comes */
+    }
     refused_end(client);
     clock_notice(client);
     look_around(client);

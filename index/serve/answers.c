@@ -1,6 +1,5 @@
 #include "index/serve/answers.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -258,7 +257,8 @@ struct helper {
     struct turn *turn;
     struct partition_reader *reader; /* of the query, */
     struct partition_reader *own;    /* and of its version */
-    pthread_t thread;
+    struct threads *threads;
+    struct thread *thread;
     query_help *help;
     void *argument;
 };
@@ -280,13 +280,13 @@ helper_is_wanted(void *context)
     return turn_is_wanted(helper->turn);
 }
 
-static void *
+static void
 run_helper(void *argument)
 {
     struct helper *helper = argument;
+    const uint64_t before_us = turn_cpu_us();
     helper->help(helper->argument, partition_reader_source(helper->own));
-    turn_lent_back(helper->turn, turn_cpu_us());
-    return NULL;
+    turn_lent_back(helper->turn, turn_cpu_us() - before_us);
 }
 
 static bool
@@ -299,7 +299,8 @@ helper_begin(void *context, query_help *help, void *argument)
     helper->help = help;
     helper->argument = argument;
     helper->own = partition_reader_share(helper->reader);
-    if (pthread_create(&helper->thread, NULL, run_helper, helper) != 0) {
+    helper->thread = threads_start(helper->threads, run_helper, helper);
+    if (helper->thread == NULL) {
         partition_reader_close(helper->own);
         turn_lent_back(helper->turn, 0);
         return false;
@@ -311,12 +312,12 @@ static void
 helper_end(void *context)
 {
     struct helper *helper = context;
-    pthread_join(helper->thread, NULL);
+    threads_join(helper->thread);
     partition_reader_close(helper->own);
 }
 
 static void
-helper_init(struct helper *helper, struct turn *turn, struct partition_reader *reader)
+helper_init(struct helper *helper, struct cursor *cursor, struct partition_reader *reader)
 {
     *helper = (struct helper){.functions = {.context = helper,
                                             .rows_least = ROWS_LEAST,
@@ -326,7 +327,8 @@ helper_init(struct helper *helper, struct turn *turn, struct partition_reader *r
                                             .begin = helper_begin,
                                             .end = helper_end,
                                             .is_wanted = helper_is_wanted},
-                              .turn = turn,
+                              .turn = cursor_turn(cursor),
+                              .threads = cursor_threads(cursor),
                               .reader = reader};
 }
 
@@ -357,7 +359,7 @@ produce_query(struct answer *answer, struct partition_reader *reader, struct cur
     options.graphs = answer->dataset;
     options.named_graphs = answer->dataset_named;
     struct helper helper;
-    helper_init(&helper, cursor_turn(cursor), reader);
+    helper_init(&helper, cursor, reader);
     options.helper = &helper.functions;
     return answer_query(partition_reader_source(reader), answer->options->metastore, answer->text,
                         answer->format, &options, answer->answer, take_piece, cursor, why);

@@ -8,9 +8,6 @@
 #include "base/memory.h"
 
 enum { FIRST_ROOM = 4096, ROOM_GROWTH = 4 };
-/* A producer takes a processor half as often as who writes: readers ask again as soon as
- * they are answered, and would leave the writer no more than one part among theirs. */
-enum { NICE = 3 };
 
 struct cursor {
     uint64_t id;
@@ -18,7 +15,7 @@ struct cursor {
     cursor_produce *produce;
     cursor_release *release;
     void *job;
-    pthread_t thread;
+    struct thread *thread;
     atomic_bool cancelled;
     struct turn turn;
 
@@ -42,13 +39,11 @@ wake_service(const struct cursor *cursor)
     (void)written;
 }
 
-static void *
+static void
 run(void *argument)
 {
     struct cursor *cursor = argument;
     struct reason why = {""};
-    const int niceness = nice(NICE); /* of this thread */
-    (void)niceness;
     turn_take(&cursor->turn);
     const enum status status = atomic_load(&cursor->cancelled)
                                    ? status_fail(&why, STATUS_CANCELLED, "cancelled")
@@ -60,7 +55,6 @@ run(void *argument)
     cursor->why = why;
     pthread_mutex_unlock(&cursor->mutex);
     wake_service(cursor);
-    return NULL;
 }
 
 enum status
@@ -79,9 +73,8 @@ cursor_open(struct cursor **result, uint64_t id, const struct cursor_settings *s
     cursor->room = FIRST_ROOM;
     turn_open(&cursor->turn, settings->turns, settings->client, &cursor->cancelled);
     *result = cursor;
-    if (pthread_create(&cursor->thread, NULL, run, cursor) != 0) {
-        cursor->ended = true;
-        cursor->thread = pthread_self();
+    cursor->thread = threads_start(settings->threads, run, cursor);
+    if (cursor->thread == NULL) {
         cursor_close(cursor);
         *result = NULL;
         return status_fail(why, STATUS_SYSTEM, "cannot start a thread");
@@ -115,8 +108,8 @@ cursor_close(struct cursor *cursor)
         return;
     }
     cursor_cancel(cursor);
-    if (!pthread_equal(cursor->thread, pthread_self())) {
-        pthread_join(cursor->thread, NULL);
+    if (cursor->thread != NULL) {
+        threads_join(cursor->thread);
     }
     turn_close(&cursor->turn);
     cursor->release(cursor->job);
@@ -151,6 +144,12 @@ cursor_turn(struct cursor *cursor)
     return &cursor->turn;
 }
 
+struct threads *
+cursor_threads(const struct cursor *cursor)
+{
+    return cursor->settings.threads;
+}
+
 size_t
 cursor_memory(const struct cursor *cursor)
 {
@@ -168,6 +167,14 @@ wait_for_room(struct cursor *cursor)
     pthread_mutex_lock(&cursor->mutex);
 }
 
+/* The beginning of an answer waits for the end or for more, so that a short one goes out whole;
+ * the service looks now and then. The mutex is held. */
+static bool
+is_worth_handing_out(const struct cursor *cursor)
+{
+    return cursor->window.length >= (cursor->base == 0 ? FIRST_ROOM : 1);
+}
+
 static enum status
 put(struct cursor *cursor, struct slice bytes, bool last, struct reason *why)
 {
@@ -179,10 +186,11 @@ put(struct cursor *cursor, struct slice bytes, bool last, struct reason *why)
     const uint64_t total = cursor->base + cursor->window.length + bytes.length;
     const bool fits = cursor->settings.bytes_most == 0 || total <= cursor->settings.bytes_most;
     const bool cancelled = atomic_load(&cursor->cancelled);
-    const bool empty = cursor->window.length == 0;
+    const bool before = is_worth_handing_out(cursor);
     if (fits && !cancelled) {
         (void)buf_append_slice(&cursor->window, bytes);
     }
+    const bool after = is_worth_handing_out(cursor);
     pthread_mutex_unlock(&cursor->mutex);
     if (cancelled) {
         return status_fail(why, STATUS_CANCELLED, "cancelled");
@@ -191,7 +199,7 @@ put(struct cursor *cursor, struct slice bytes, bool last, struct reason *why)
         return status_fail(why, STATUS_LIMIT, "the answer is longer than %llu bytes",
                            (unsigned long long)cursor->settings.bytes_most);
     }
-    if (empty && !last) {
+    if (!before && after && !last) {
         wake_service(cursor);
     }
     return STATUS_OK;

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/status.h"
+#include "base/system/threads.h"
 #include "index/serve/turns.h"
 
 struct cursor;
@@ -19,9 +20,10 @@ typedef enum status cursor_produce(void *job, struct cursor *cursor, struct reas
 typedef void cursor_release(void *job);
 
 struct cursor_settings {
-    struct turns *turns; /* producers run by turns */
-    uint64_t client;     /* whose turn it is */
-    int event;           /* eventfd that is written when there is something to hand out */
+    struct threads *threads; /* producers run in them */
+    struct turns *turns;     /* producers run by turns */
+    uint64_t client;         /* whose turn it is */
+    int event;               /* eventfd that is written when there is something to hand out */
     size_t window;       /* bytes held at most; few at first and more with each read, so that little
                           * is in vain when only the beginning is wanted */
     uint64_t bytes_most; /* of the whole answer; more is LIMIT. 0: no limit */
@@ -49,6 +51,8 @@ enum status cursor_write_last(struct cursor *cursor, struct slice bytes, struct 
 void cursor_step(void *cursor);
 /* The producer's turn. */
 struct turn *cursor_turn(struct cursor *cursor);
+/* Threads in which the producer may let others help. */
+struct threads *cursor_threads(const struct cursor *cursor);
 /* Bytes that the producer may use for its work. */
 size_t cursor_memory(const struct cursor *cursor);
 /* Returns the flag that turns true when nobody wants the answer any more; work looks at it now and

@@ -24,6 +24,10 @@ enum {
     SPARED_MS = 1000, /* one that was asked for so lately makes way for no other */
     TICK_MS = 100,
     WAITING_MOST = 256,
+    IDLE_THREADS = 4, /* two queries, each with one that helps it, as is usual */
+    /* Answers take a processor half as often as who writes: readers ask again as soon as they are
+     * answered, and would leave the writer no more than one part among theirs. */
+    NICE = 3,
     REPLY_MAXIMUM = INDEX_PIECE_BYTES + 64
 };
 
@@ -53,6 +57,7 @@ struct service {
     struct work_pool *pool;
     struct patch_queue *patches;
     struct turns *turns, *maintenance_turns;
+    struct threads *threads;
     struct sessions *sessions;
     struct answer_cache *answers;
     struct publisher *publisher;
@@ -290,6 +295,7 @@ open_slot(struct service *service, const struct rpc_request *request, struct ans
           struct slot **opened, struct reason *why)
 {
     const struct cursor_settings settings = {
+        .threads = service->threads,
         .event = service->event,
         .window = WINDOW,
         /* A request that takes long by its nature has turns of its own. */
@@ -563,6 +569,7 @@ service_start(struct service **result, struct partition *partition,
     randombytes_buf(&service->next_cursor, sizeof(service->next_cursor));
     service->turns = turns_new(options->query_threads, options->query_memory);
     service->maintenance_turns = turns_new(options->query_threads, 0);
+    service->threads = threads_new(IDLE_THREADS, NICE);
     service->sessions = sessions_new(partition, options->cursors);
     struct answer_marks marks;
     partition_marks(partition, &marks.commits, &marks.words);
@@ -631,6 +638,7 @@ service_stop(struct service *service)
     sessions_free(service->sessions);
     answer_cache_free(service->answers);
     rpc_server_close(service->rpc);
+    threads_free(service->threads);
     turns_free(service->turns);
     turns_free(service->maintenance_turns);
     file_close(service->event);

@@ -19,19 +19,20 @@ struct web_stream {
     web_produce *produce;
     web_release *release;
     void *context;
-    pthread_t thread;
+    struct thread *thread;
     atomic_bool *cancelled;
 
     pthread_mutex_t mutex; /* guards what follows */
     pthread_cond_t changed;
     struct buf bytes;
     size_t at;
+    size_t wanted; /* bytes that the connection's thread waits for; 0: it does not */
     bool ended;
     enum status status;
     struct reason why;
 };
 
-static void *
+static void
 run(void *argument)
 {
     struct web_stream *stream = argument;
@@ -41,9 +42,8 @@ run(void *argument)
     stream->ended = true;
     stream->status = status;
     stream->why = why;
-    pthread_cond_broadcast(&stream->changed);
     pthread_mutex_unlock(&stream->mutex);
-    return NULL;
+    pthread_cond_broadcast(&stream->changed);
 }
 
 static void
@@ -57,7 +57,8 @@ free_stream(struct web_stream *stream)
 }
 
 struct web_stream *
-web_stream_open(web_produce *produce, web_release *release, void *context, atomic_bool *cancelled)
+web_stream_open(struct threads *threads, web_produce *produce, web_release *release, void *context,
+                atomic_bool *cancelled)
 {
     struct web_stream *stream = memory_zero(1, sizeof *stream);
     pthread_condattr_t attributes;
@@ -71,7 +72,8 @@ web_stream_open(web_produce *produce, web_release *release, void *context, atomi
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&stream->changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    if (pthread_create(&stream->thread, NULL, run, stream) != 0) {
+    stream->thread = threads_start(threads, run, stream);
+    if (stream->thread == NULL) {
         free_stream(stream);
         return NULL;
     }
@@ -87,8 +89,8 @@ cancel(struct web_stream *stream)
     pthread_mutex_unlock(&stream->mutex);
 }
 
-/* For a change, or LOOK_MS. The mutex is held. */
-static void
+/* For a change, or LOOK_MS, then it returns false. The mutex is held. */
+static bool
 wait_a_little(struct web_stream *stream)
 {
     struct timespec until;
@@ -96,14 +98,14 @@ wait_a_little(struct web_stream *stream)
     until.tv_nsec += LOOK_MS * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
-    (void)pthread_cond_timedwait(&stream->changed, &stream->mutex, &until);
+    return pthread_cond_timedwait(&stream->changed, &stream->mutex, &until) == 0;
 }
 
 void
 web_stream_close(struct web_stream *stream)
 {
     cancel(stream);
-    pthread_join(stream->thread, NULL);
+    threads_join(stream->thread);
     free_stream(stream);
 }
 
@@ -113,9 +115,10 @@ web_stream_piece(void *context, struct slice bytes, struct reason *why)
     struct web_stream *stream = context;
     pthread_mutex_lock(&stream->mutex);
     while (stream->bytes.length - stream->at >= ROOM && !atomic_load(stream->cancelled)) {
-        wait_a_little(stream); /* others may cancel it, too */
+        (void)wait_a_little(stream); /* others may cancel it, too */
     }
     const bool cancelled = atomic_load(stream->cancelled);
+    bool enough = false;
     if (!cancelled) {
         const size_t left = stream->bytes.length - stream->at;
         if (left > 0 && stream->at > 0) {
@@ -124,9 +127,12 @@ web_stream_piece(void *context, struct slice bytes, struct reason *why)
         stream->bytes.length = left;
         stream->at = 0;
         (void)buf_append_slice(&stream->bytes, bytes);
-        pthread_cond_broadcast(&stream->changed);
+        enough = stream->wanted > 0 && stream->bytes.length >= stream->wanted;
     }
     pthread_mutex_unlock(&stream->mutex);
+    if (enough) {
+        pthread_cond_broadcast(&stream->changed);
+    }
     return cancelled ? status_fail(why, STATUS_CANCELLED, "nobody waits for it any more")
                      : STATUS_OK;
 }
@@ -144,13 +150,13 @@ web_stream_gone(int socket)
 static enum status
 wait_for(struct web_stream *stream, size_t wanted, int socket)
 {
-    while (!stream->ended && stream->bytes.length - stream->at < wanted) {
-        wait_a_little(stream);
-        if (web_stream_gone(socket)) {
-            return STATUS_CANCELLED;
-        }
+    bool gone = false;
+    stream->wanted = wanted;
+    while (!gone && !stream->ended && stream->bytes.length - stream->at < wanted) {
+        gone = !wait_a_little(stream) && web_stream_gone(socket);
     }
-    return STATUS_OK;
+    stream->wanted = 0;
+    return gone ? STATUS_CANCELLED : STATUS_OK;
 }
 
 enum status

@@ -8,6 +8,7 @@
 
 #include "base/slice.h"
 #include "base/status.h"
+#include "base/system/threads.h"
 
 struct web_stream;
 /* Calls web_stream_piece with the bytes; looks now and then whether it is cancelled. */
@@ -15,9 +16,10 @@ typedef enum status web_produce(void *context, struct web_stream *stream, struct
 typedef void web_release(void *context);
 
 /* Takes context: release is called in the end. NULL: no thread can be started. cancelled: the flag
- * by which the work ends; this sets it, and others may. It lives until the release. */
-struct web_stream *web_stream_open(web_produce *produce, web_release *release, void *context,
-                                   atomic_bool *cancelled);
+ * by which the work ends; this sets it, and others may. It lives until the release, and threads
+ * live until web_stream_close. */
+struct web_stream *web_stream_open(struct threads *threads, web_produce *produce,
+                                   web_release *release, void *context, atomic_bool *cancelled);
 /* Cancels and waits for the thread. */
 void web_stream_close(struct web_stream *stream);
 

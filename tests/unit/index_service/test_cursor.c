@@ -15,7 +15,7 @@
 
 #include "index/serve/cursor.h"
 
-enum { WINDOW = 1 << 16, ALL = 1 << 20, PIECE = 1000, WAIT_MS = 60000 };
+enum { WINDOW = 1 << 16, ALL = 1 << 20, PIECE = 1000, FILLING = 5 * PIECE, WAIT_MS = 60000 };
 
 /* ---- a producer of the test ---- */
 
@@ -70,6 +70,7 @@ release(void *context)
 }
 
 static struct turns *turns;
+static struct threads *threads;
 static struct cursor_settings settings;
 static struct cursor *cursor;
 
@@ -89,8 +90,12 @@ set_up(void **state)
     memset(&job, 0, sizeof job);
     job.piece = PIECE;
     turns = turns_new(2, 1 << 20);
-    settings = (struct cursor_settings){
-        .turns = turns, .client = 1, .event = eventfd(0, EFD_NONBLOCK), .window = WINDOW};
+    threads = threads_new(1, 0);
+    settings = (struct cursor_settings){.threads = threads,
+                                        .turns = turns,
+                                        .client = 1,
+                                        .event = eventfd(0, EFD_NONBLOCK),
+                                        .window = WINDOW};
     assert_true(settings.event >= 0);
     return 0;
 }
@@ -103,6 +108,7 @@ tear_down(void **state)
     cursor_close(NULL);
     assert_int_equal(atomic_load(&job.released), 1);
     turns_free(turns);
+    threads_free(threads);
     close(settings.event);
     return 0;
 }
@@ -239,7 +245,8 @@ test_an_answer_that_is_not_there_yet(void **state)
     buf_release(&out);
 }
 
-/* A piece for an empty window is told, and the end; the last piece only with the end. */
+/* The beginning of an answer is told when it fills the first room, and the end; the last piece only
+ * with the end. */
 static void
 test_events(void **state)
 {
@@ -247,7 +254,11 @@ test_events(void **state)
         size_t length;
         bool last;
         uint64_t events;
-    } cases[] = {{0, false, 1}, {PIECE, false, 2}, {3 * PIECE, false, 2}, {PIECE, true, 1}};
+    } cases[] = {{0, false, 1},
+                 {PIECE, false, 1},
+                 {FILLING, false, 2},
+                 {PIECE, true, 1},
+                 {FILLING, true, 1}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         job.length = cases[i].length;
@@ -265,6 +276,30 @@ test_events(void **state)
         assert_int_equal(poll(&wait, 1, 0), 0);
     }
     assert_int_equal(atomic_exchange(&job.released, 1), sizeof cases / sizeof *cases);
+}
+
+/* What follows the beginning is told however short it is. */
+static void
+test_events_of_what_follows(void **state)
+{
+    struct buf out;
+    struct reason why = {""};
+    bool end;
+    (void)state;
+    buf_init(&out, ALL);
+    job.length = FILLING + PIECE;
+    start();
+    assert_int_equal(wait_for_event(), 1);
+    assert_int_equal(cursor_read(cursor, 0, SIZE_MAX, &out, &end, &why), STATUS_OK);
+    assert_int_equal(out.length, FILLING);
+    assert_int_equal(cursor_read(cursor, FILLING, SIZE_MAX, &out, &end, &why), STATUS_AGAIN);
+    wait_for_end();
+    uint64_t count = 0;
+    while (count < 2) {
+        count += wait_for_event();
+    }
+    assert_int_equal(count, 2);
+    buf_release(&out);
 }
 
 /* The window has little room at first, and four times as much with each read, up to its size. */
@@ -400,6 +435,7 @@ main(void)
         CASE(test_offsets_that_are_not_there),
         CASE(test_an_answer_that_is_not_there_yet),
         CASE(test_events),
+        CASE(test_events_of_what_follows),
         CASE(test_room_of_the_window),
         CASE(test_answers_that_are_too_long),
         CASE(test_a_producer_that_fails),
