@@ -339,6 +339,7 @@ setup(void **state)
                                    .result_most = 4 << 20,
                                    .routes = web_routes};
     service.queries = web_queries_new(service.most);
+    service.threads = threads_new(1, 0);
     service.idle = memory_zero(service.most, sizeof(struct index_client *));
     (void)pthread_mutex_init(&service.lock, NULL);
     buf_init(&reply, 16 << 20);
@@ -363,6 +364,7 @@ teardown(void **state)
     (void)pthread_mutex_destroy(&service.lock);
     free(service.idle);
     web_queries_free(service.queries);
+    threads_free(service.threads);
     opt_set_free(options);
     buf_release(&reply);
     snprintf(command, sizeof command, "rm -rf %s", folder);
