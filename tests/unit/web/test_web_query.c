@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/options/opt.h"
 #include "base/system/clock.h"
+#include "base/system/threads.h"
 #include "index/client/client_lookup.h"
 #include "index/serve/index_service.h"
 #include "rdf/core/writer.h"
