@@ -98,7 +98,7 @@ help:
 	@echo 'make all          programs in $(BUILD)/bin'
 	@echo 'make run          crawl the example web; SEEDS="https://example.org/" for another'
 	@echo 'make check        every test; ends with the counts'
-	@echo 'make check-cluster  machines that share a real CephFS and fail; as root, some minutes, not in make check'
+	@echo 'make check-cluster  machines that share a real CephFS and fail, disks that rsync copies; as root, not in make check'
 	@echo 'make bench        rates of each part and stage, beside stock tools; SECTIONS="stores index" for some'
 	@echo 'make conformance  the W3C and other suites, one row each'
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
@@ -230,6 +230,7 @@ check:
 check-cluster:
 	@deploy/install-deps --cluster
 	$(make_now) all
+	@tests/cluster/rsync.sh
 	@tests/cluster/ceph.sh
 
 bench:
