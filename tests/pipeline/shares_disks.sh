@@ -149,7 +149,9 @@ await "share 0 runs at alpha" share_is 0 '^alpha runs'
 [[ -e $work/disk-beta/$lost/cluster.conf ]] || fail "the copy of beta is gone"
 "$bin/quadrille" dump --dir "$ROOT" --output "$work/back.nq" || fail "dump after a restore"
 same "$work/one.nq" "$work/back.nq" "a share that came back from its backup"
-for m in alpha; do kill -TERM "${machine[$m]}"; done
+run_machine beta 2
+await "beta says that its copy of share 0 is old" logged beta "event=old_copy share=0 path=$work/disk-beta/$lost "
+for m in alpha beta; do kill -TERM "${machine[$m]}"; done
 # An earlier process of alpha that was killed may still be listed as silent.
 all_wait() { owners >"$work/owners" && ! grep -qvE '^- lies on the disk of alpha, which (does not run|is away for)' "$work/owners"; }
 await "all shares wait for alpha" all_wait

@@ -34,6 +34,7 @@ struct share_receiver {
     struct check check;
     char answered[SHARES_MOST][SHARE_COPY_SIZE];
     unsigned steps;
+    bool looked; /* for old copies */
     struct share_command removal;
 };
 
@@ -195,27 +196,55 @@ parse_name(const struct share_receiver *receiver, const char *name, size_t *shar
     return share_copy_is_good(copy);
 }
 
+/* Calls visit with each copy on the disk that is of no use, until it returns false. */
 static void
-tidy(struct share_receiver *receiver, const struct share_files *files)
+visit_useless(struct share_receiver *receiver, const struct share_files *files,
+              bool visit(struct share_receiver *receiver, size_t share, const char *copy,
+                         bool whole))
 {
     DIR *folder = opendir(receiver->disk);
     const struct dirent *entry;
-    while (folder != NULL && receiver->removal.pid == 0 && (entry = readdir(folder)) != NULL) {
-        char copy[SHARE_COPY_SIZE], path[SHARE_DISK_PATH_SIZE];
+    bool goes_on = folder != NULL;
+    while (goes_on && (entry = readdir(folder)) != NULL) {
+        char copy[SHARE_COPY_SIZE];
         size_t share;
         bool whole;
-        struct reason why;
-        if (!parse_name(receiver, entry->d_name, &share, copy, &whole) || whole ||
-            is_of_use(receiver, files, share, copy)) {
-            continue;
+        if (parse_name(receiver, entry->d_name, &share, copy, &whole) &&
+            !is_of_use(receiver, files, share, copy)) {
+            goes_on = visit(receiver, share, copy, whole);
         }
-        share_disk_path(receiver->disk, share, copy, SHARE_PART, path);
-        log_info("part_removed", "share=%zu path=%s", share, path);
-        (void)share_command_remove(&receiver->removal, path, &why);
     }
     if (folder != NULL) {
         (void)closedir(folder);
     }
+}
+
+/* One at a time. */
+static bool
+remove_part(struct share_receiver *receiver, size_t share, const char *copy, bool whole)
+{
+    char path[SHARE_DISK_PATH_SIZE];
+    struct reason why;
+    if (whole) {
+        return true;
+    }
+    share_disk_path(receiver->disk, share, copy, SHARE_PART, path);
+    log_info("part_removed", "share=%zu path=%s", share, path);
+    (void)share_command_remove(&receiver->removal, path, &why);
+    return false;
+}
+
+/* It may have what a backup that was restored elsewhere lacks, so people remove it. */
+static bool
+tell_old_copy(struct share_receiver *receiver, size_t share, const char *copy, bool whole)
+{
+    char path[SHARE_DISK_PATH_SIZE];
+    if (whole) {
+        share_disk_path(receiver->disk, share, copy, "", path);
+        log_warning("old_copy", "share=%zu path=%s reason=%s", share, path,
+                    "it lies elsewhere by now; remove the folder when nothing in it is needed");
+    }
+    return true;
 }
 
 void
@@ -223,6 +252,10 @@ share_receiver_mind(struct share_receiver *receiver, const struct share_files *f
                     const char *session)
 {
     int code;
+    if (!receiver->looked) { /* later the mover has such copies, and removes them */
+        visit_useless(receiver, files, tell_old_copy);
+        receiver->looked = true;
+    }
     if (receiver->checks && receiver->check.done) {
         (void)pthread_join(receiver->check.thread, NULL);
         receiver->checks = false;
@@ -237,6 +270,6 @@ share_receiver_mind(struct share_receiver *receiver, const struct share_files *f
         }
     }
     if (share_command_has_ended(&receiver->removal, &code) && ++receiver->steps % TIDY_STEPS == 0) {
-        tidy(receiver, files);
+        visit_useless(receiver, files, remove_part);
     }
 }

@@ -16,7 +16,8 @@ struct share_receiver *share_receiver_open(const char *root, const char *disk, c
                                            const struct share_settings *cluster);
 /* Waits for the check that is under way. */
 void share_receiver_close(struct share_receiver *receiver);
-/* Looks for what is sent to the session. A check runs in a thread of its own. */
+/* Looks for what is sent to the session. A check runs in a thread of its own. The first call tells
+ * in the log of copies that lie here and are the share no longer. */
 void share_receiver_mind(struct share_receiver *receiver, const struct share_files *files,
                          const char *session);
 /* Tells whether it is the process group of a command that runs, which is the receiver's to wait
