@@ -1,9 +1,9 @@
-queue_OBJECTS := $(addprefix queue/broker/,broker.o complete.o explain_uri.o lane_rows.o node_forget.o node_receive.o node_set.o \
-	node_transfer.o open.o put.o reserve.o round.o scope_change.o submit.o trouble.o view.o)
+queue_OBJECTS := $(addprefix queue/broker/,complete.o disk_room.o explain_uri.o lane_rows.o later.o node_forget.o node_receive.o node_set.o \
+	node_transfer.o open.o parked.o put.o reserve.o round.o round_changes.o scope_change.o submit.o trouble.o view.o workers.o)
 queue_OBJECTS += $(addprefix queue/client/,job.o message.o outcomes.o queue_client.o)
 queue_OBJECTS += $(addprefix queue/cluster/,cluster.o daemon_main.o queue_options.o)
 queue_OBJECTS += $(addprefix queue/daemon/,daemon_scope.o metadata_intake.o node_links.o queue_daemon.o)
-queue_OBJECTS += $(addprefix queue/frontier/,estimate_table.o lane_heads.o leases.o priority.o seen.o)
+queue_OBJECTS += $(addprefix queue/frontier/,estimate_table.o lane_heads.o leases.o priority.o seen.o sequences.o)
 queue_OBJECTS += $(addprefix queue/politeness/,host_report.o host_troubles.o lanes.o pace.o paces.o)
 queue_OBJECTS += $(addprefix queue/storage/,frontier_engine.o frontier_engine_work.o frontier_layers.o run_filter.o run_merge.o \
 	run_read.o run_write.o sorted_map.o store.o store_batch.o)
