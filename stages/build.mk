@@ -1,7 +1,8 @@
 stages_OBJECTS := $(addprefix stages/extract/,extract_options.o)
 stages_OBJECTS += $(addprefix stages/fetch/hosts/,fetch_hosts.o host_delays.o queue_balance.o)
 stages_OBJECTS += $(addprefix stages/fetch/http/,address_limit.o address_rules.o fetch_credentials.o fetch_dns.o \
-	fetch_ftp.o fetch_http.o fetch_options.o fetch_proxy.o fetch_transfer.o fetch_watch.o hosts_file.o)
+	fetch_ftp.o fetch_http.o fetch_options.o fetch_proxy.o fetch_transfer.o fetch_watch.o hosts_file.o \
+	http_settings.o transfer_end.o transfer_exchange.o transfer_place.o)
 stages_OBJECTS += $(addprefix stages/fetch/parser/,fetch_parser.o fetch_parser_work.o)
 stages_OBJECTS += $(addprefix stages/parsing/,document_worker.o)
 stages_OBJECTS += $(addprefix stages/sandbox/,fork_server.o landlock.o sandbox.o sandbox_calls.o sandbox_selftest.o \
