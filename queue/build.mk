@@ -4,7 +4,7 @@ queue_OBJECTS += $(addprefix queue/client/,job.o message.o outcomes.o queue_clie
 queue_OBJECTS += $(addprefix queue/cluster/,cluster.o daemon_main.o queue_options.o)
 queue_OBJECTS += $(addprefix queue/daemon/,daemon_scope.o metadata_intake.o node_links.o queue_daemon.o)
 queue_OBJECTS += $(addprefix queue/frontier/,estimate_table.o lane_heads.o leases.o priority.o seen.o sequences.o)
-queue_OBJECTS += $(addprefix queue/politeness/,host_report.o host_troubles.o lanes.o pace.o paces.o)
+queue_OBJECTS += $(addprefix queue/politeness/,host_report.o host_troubles.o lane_groups.o lane_marks.o lane_queues.o lanes.o pace.o paces.o)
 queue_OBJECTS += $(addprefix queue/storage/,frontier_engine.o frontier_engine_work.o frontier_layers.o run_filter.o run_merge.o \
 	run_read.o run_write.o sorted_map.o store.o store_batch.o)
 PROGRAMS += quadrille-queue
