@@ -11,7 +11,7 @@ index_OBJECTS += $(addprefix index/protocol/,service_protocol.o share_request.o)
 index_OBJECTS += $(addprefix index/quads/,change_set.o documents.o memtable.o quads.o quads_build.o quads_divide.o quads_merge.o \
 	quads_scan.o recent_blocks.o rows.o snapshot.o)
 index_OBJECTS += $(addprefix index/read/,answer_cache.o dump.o links.o links_default.o partition_counts.o provenance.o \
-	provenance_many.o provenance_records.o quad_text.o query_answer.o)
+	provenance_many.o provenance_records.o provenance_terms.o quad_text.o query_answer.o)
 index_OBJECTS += $(addprefix index/serve/,answer_keys.o answer_lookup.o answer_rows.o answer_share.o answer_triples.o answer_values.o answers.o change_lines.o cursor.o \
 	index_options.o index_service.o publisher.o row_names.o sessions.o turns.o work_pool.o)
 index_OBJECTS += $(addprefix index/sort/,checked_sort.o key_sort.o oid_sort.o)
