@@ -56,7 +56,8 @@ test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon
 	change_log_append differences_add statistics_apply transaction_begin snapshots_publish fence_seek clock_wall_ms \
 	clock_monotonic_ms
 test_words_PARTS := $(addprefix tests/unit/index_terms/,words_world.o words_tokens.o words_model.o words_crashes.o)
-test_index_service_PARTS := tests/unit/index_service/lookup_checks.o
+test_index_service_PARTS := $(addprefix tests/unit/index_service/,lookup_checks.o service_world.o service_shares.o service_links.o \
+	service_readers.o)
 test_index_service_WRAPS := cursor_write cursor_write_last
 test_index_staging_WRAPS := poll
 test_trees_PARTS := tests/unit/index_trees/trees_files.o tests/unit/index_trees/trees_blocks.o
