@@ -35,11 +35,11 @@
 #include "queue/broker/round_changes.h"
 #include "queue/broker/scope_change.h"
 #include "queue/broker/workers.h"
-#include "queue/frontier/lane_heads.h"
 #include "queue/frontier/leases.h"
 #include "queue/frontier/priority.h"
 #include "queue/frontier/seen.h"
 #include "queue/frontier/sequences.h"
+#include "queue/frontier/upcoming_jobs.h"
 #include "queue/politeness/lanes.h"
 #include "queue/politeness/paces.h"
 
@@ -54,7 +54,7 @@ struct broker {
     /* Tables of queue/frontier/ and queue/politeness/. */
     struct seen *seen, *revisits, *sent;
     struct lanes *lanes;
-    struct lane_heads *lane_heads;
+    struct upcoming_jobs *upcoming;
     struct priorities *priorities;
     struct leases *leases;
     struct sequences *sequences;

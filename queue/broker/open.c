@@ -93,7 +93,7 @@ open_all(struct broker *broker, struct reason *why)
         TREE_COUNT, cluster_node_count(options->cluster) > 1 ? options->seen_cache_bytes : 0);
     broker->lanes = lanes_new(options->group_parallel, options->group_delay_ms,
                               options->burst > 0 ? options->burst : 1);
-    broker->lane_heads = lane_heads_new(options->lane_heads_bytes);
+    broker->upcoming = upcoming_new(options->upcoming_bytes);
     broker->priorities = priority_new(options->domain_budget, options->domain_period_ms);
     broker->leases = leases_new();
     broker->sequences = sequences_new(options->index_partitions);
@@ -165,7 +165,7 @@ broker_close(struct broker *broker)
     seen_free(broker->revisits);
     seen_free(broker->sent);
     lanes_free(broker->lanes);
-    lane_heads_free(broker->lane_heads);
+    upcoming_free(broker->upcoming);
     priority_free(broker->priorities);
     leases_free(broker->leases);
     troubles_free(broker->troubles);

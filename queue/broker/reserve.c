@@ -12,7 +12,7 @@ static void
 appeared(struct broker *broker, const struct job_key *key, uint8_t speed)
 {
     if (key->stage == STAGE_FETCH) {
-        lane_heads_ready(broker->lane_heads, key);
+        upcoming_ready(broker->upcoming, key);
         troubles_came(broker->troubles, key);
         lanes_wake(broker->lanes, key->lane);
         if (speed != 0) {
@@ -54,7 +54,7 @@ apply_effect(struct broker *broker, const struct effect *effect)
     if (effect->kind == EFFECT_APPEARED || (effect->kind == EFFECT_BACK && !effect->moved)) {
         appeared(broker, key, effect->speed);
     } else if (key->stage == STAGE_FETCH && !leased) { /* what is leased is in no head */
-        lane_heads_gone(broker->lane_heads, key);
+        upcoming_gone(broker->upcoming, key);
         troubles_left(broker->troubles, key);
     }
 }
@@ -114,7 +114,7 @@ renew_one(struct broker *broker, uint32_t worker, const struct job_key *key, uin
         (key->stage == STAGE_FETCH && !lanes_take(broker->lanes, key->lane))) {
         return STATUS_OK;
     }
-    lane_heads_gone(broker->lane_heads, key);
+    upcoming_gone(broker->upcoming, key);
     troubles_left(broker->troubles, key);
     lease_to(broker, worker, 0, &job);
     *renewed = true;
@@ -288,25 +288,24 @@ learn_lane(struct broker *broker, uint64_t lane, struct reason *why)
  * urgent than usual goes before. */
 static enum status
 next_of_lane(struct broker *broker, uint64_t lane, struct job_key *key, struct slice *record,
-             enum lane_heads_class *class, struct reason *why)
+             enum upcoming_class *class, struct reason *why)
 {
-    const struct lane_heads_source source = {.frontier = broker->frontier,
-                                             .leases = broker->leases};
+    const struct upcoming_source source = {.frontier = broker->frontier, .leases = broker->leases};
     const bool sitemaps = lanes_turn(broker->lanes, lane);
-    *class = HEADS_USUAL;
-    TRY(lane_heads_next(broker->lane_heads, &source, lane, HEADS_USUAL, key, record, why));
+    *class = UPCOMING_USUAL;
+    TRY(upcoming_next(broker->upcoming, &source, lane, UPCOMING_USUAL, key, record, why));
     const bool usual = record->at != NULL;
     if (usual ? !sitemaps || key->rank < RANK_USUAL : !lanes_listed(broker->lanes, lane)) {
         return STATUS_OK;
     }
-    *class = HEADS_SITEMAP;
-    TRY(lane_heads_next(broker->lane_heads, &source, lane, HEADS_SITEMAP, key, record, why));
+    *class = UPCOMING_SITEMAP;
+    TRY(upcoming_next(broker->upcoming, &source, lane, UPCOMING_SITEMAP, key, record, why));
     if (record->at != NULL) {
         return STATUS_OK;
     }
     lanes_set_listed(broker->lanes, lane, false);
-    *class = HEADS_USUAL;
-    return lane_heads_next(broker->lane_heads, &source, lane, HEADS_USUAL, key, record, why);
+    *class = UPCOMING_USUAL;
+    return upcoming_next(broker->upcoming, &source, lane, UPCOMING_USUAL, key, record, why);
 }
 
 /* Tells whether a job may be out together with one of its lane that goes before it. Pages may; what
@@ -323,7 +322,7 @@ static enum status
 serve_job(struct handout *handout, uint64_t lane, uint64_t *rank, bool *there, struct reason *why)
 {
     struct broker *broker = handout->broker;
-    enum lane_heads_class class;
+    enum upcoming_class class;
     struct job_key key;
     struct slice record;
     struct pace pace;
@@ -332,7 +331,7 @@ serve_job(struct handout *handout, uint64_t lane, uint64_t *rank, bool *there, s
     *there = record.at != NULL;
     if (*there && may_join(*rank, key.rank) && hand_out(handout, &key, record, &pace)) {
         *rank = key.rank;
-        if (lane_heads_pop(broker->lane_heads, lane, class)) {
+        if (upcoming_pop(broker->upcoming, lane, class)) {
             lanes_end_turn(broker->lanes, lane);
         }
     }
