@@ -35,17 +35,17 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_index_quads tests/unit/index/test_index_rows tests/unit/index/test_index_staging \
 	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify tests/unit/index_trees/test_trees tests/unit/index_trees/test_waiting_rows \
 	tests/unit/index/test_node_lists tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
-	tests/unit/index_service/test_change_stream tests/unit/index_service/test_federation_counts \
-	tests/unit/index_service/test_cursor tests/unit/index_service/test_federation_estimates \
+	tests/unit/index_service/test_change_stream tests/unit/federation/test_federation_counts \
+	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates \
 	tests/unit/index_service/test_parted_joins \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_index_update tests/unit/index_service/test_merged_streams \
-	tests/unit/index/test_partition_keys tests/unit/index_service/test_federation_keys \
+	tests/unit/index/test_partition_keys tests/unit/federation/test_federation_keys \
 	tests/unit/index_service/test_provenance tests/unit/index_service/test_share \
 	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
 	tests/unit/index_terms/test_checked_sort tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_lexicon tests/unit/index_terms/test_node_cache \
-	tests/unit/index_service/test_federation_values tests/unit/index_terms/test_term_digests \
+	tests/unit/federation/test_federation_values tests/unit/index_terms/test_term_digests \
 	tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_words
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
 test_index_changes_PARTS := tests/unit/index/index_change_log.o tests/unit/index/index_change_damage.o
@@ -63,11 +63,15 @@ test_index_staging_WRAPS := poll
 test_trees_PARTS := tests/unit/index_trees/trees_files.o tests/unit/index_trees/trees_blocks.o
 test_index_rows_PARTS := tests/unit/index/row_blocks.o
 test_stream_reader_WRAPS := stream_pass_on rpc_client_post clock_monotonic_ms poll
-test_federation_counts_WRAPS := stream_start stream_take stream_close rpc_client_post
+told_streams_WRAPS := stream_start stream_take stream_close rpc_client_post
+test_federation_counts_PARTS := tests/unit/federation/told_streams.o
+test_federation_counts_WRAPS := $(told_streams_WRAPS)
 test_parted_joins_PARTS := tests/unit/index_service/served_partitions.o
 test_federation_estimates_WRAPS := rpc_client_post client_wait
-test_federation_values_WRAPS := stream_start stream_take stream_close rpc_client_post
-test_federation_keys_WRAPS := stream_start stream_take stream_close rpc_client_post
+test_federation_values_PARTS := tests/unit/federation/told_streams.o
+test_federation_values_WRAPS := $(told_streams_WRAPS)
+test_federation_keys_PARTS := tests/unit/federation/told_streams.o
+test_federation_keys_WRAPS := $(told_streams_WRAPS)
 test_merged_streams_WRAPS := stream_start client_next_bytes stream_close stream_pass_on rpc_call
 test_change_stream_WRAPS := stream_start stream_next stream_close
 test_share_PARTS := tests/unit/index_service/federation_searches.o
