@@ -40,7 +40,7 @@ enum {
 };
 
 struct settings {
-    uint64_t hosts, known, reserved, cache, recent, lane_heads, seen, sync;
+    uint64_t hosts, known, reserved, cache, recent, upcoming, seen, sync;
     uint64_t sizes[SIZES];
     size_t size_count;
 };
@@ -307,7 +307,7 @@ read_setting(struct settings *settings, const char *text)
         uint64_t *place;
     } names[] = {{"hosts=", &settings->hosts},       {"known=", &settings->known},
                  {"reserved=", &settings->reserved}, {"cache=", &settings->cache},
-                 {"recent=", &settings->recent},     {"heads=", &settings->lane_heads},
+                 {"recent=", &settings->recent},     {"heads=", &settings->upcoming},
                  {"seen=", &settings->seen},         {"sync=", &settings->sync}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const size_t length = strlen(names[i].name);
@@ -346,7 +346,7 @@ open_broker(struct bench *bench, const char *folder, struct cluster *cluster)
         .attempts = 5,
         .high_water = UINT64_MAX / 2,
         .seen_cache_bytes = settings->seen << 20,
-        .lane_heads_bytes = settings->lane_heads << 20,
+        .upcoming_bytes = settings->upcoming << 20,
         .clock = simulated_clock,
     };
     if (broker_open(&bench->broker, &options, answered, bench, &why) != STATUS_OK) {
@@ -362,7 +362,7 @@ main(int argc, char **argv)
                                        .reserved = 300000,
                                        .cache = 128,
                                        .recent = 64,
-                                       .lane_heads = 64,
+                                       .upcoming = 64,
                                        .seen = 16,
                                        .sync = 1}};
     struct settings *settings = &bench.settings;

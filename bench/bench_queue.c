@@ -96,7 +96,7 @@ start_daemon(const char *endpoint, bool sync)
                    .high_water = UINT64_MAX / 2,
                    .group_parallel = 16,
                    .seen_cache_bytes = 16 << 20,
-                   .lane_heads_bytes = 64 << 20},
+                   .upcoming_bytes = 64 << 20},
         .endpoints = endpoints,
         .ready_descriptor = -1,
     };

@@ -11,7 +11,7 @@ index_OBJECTS += $(addprefix index/protocol/,service_protocol.o share_request.o)
 index_OBJECTS += $(addprefix index/quads/,change_set.o documents.o memtable.o quads.o quads_build.o quads_divide.o quads_merge.o \
 	quads_scan.o recent_blocks.o rows.o snapshot.o)
 index_OBJECTS += $(addprefix index/read/,answer_cache.o dump.o links.o links_default.o partition_counts.o provenance.o \
-	provenance_many.o provenance_records.o quad_text.o query_answer.o)
+	provenance_many.o provenance_records.o provenance_terms.o quad_text.o query_answer.o)
 index_OBJECTS += $(addprefix index/serve/,answer_keys.o answer_lookup.o answer_rows.o answer_share.o answer_triples.o answer_values.o answers.o change_lines.o cursor.o \
 	index_options.o index_service.o publisher.o row_names.o sessions.o turns.o work_pool.o)
 index_OBJECTS += $(addprefix index/sort/,checked_sort.o key_sort.o oid_sort.o)
@@ -35,17 +35,17 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_index_quads tests/unit/index/test_index_rows tests/unit/index/test_index_staging \
 	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify tests/unit/index_trees/test_trees tests/unit/index_trees/test_waiting_rows \
 	tests/unit/index/test_node_lists tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
-	tests/unit/index_service/test_change_stream tests/unit/index_service/test_federation_counts \
-	tests/unit/index_service/test_cursor tests/unit/index_service/test_federation_estimates \
+	tests/unit/index_service/test_change_stream tests/unit/federation/test_federation_counts \
+	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates \
 	tests/unit/index_service/test_parted_joins \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_index_update tests/unit/index_service/test_merged_streams \
-	tests/unit/index/test_partition_keys tests/unit/index_service/test_federation_keys \
+	tests/unit/index/test_partition_keys tests/unit/federation/test_federation_keys \
 	tests/unit/index_service/test_provenance tests/unit/index_service/test_share \
 	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
 	tests/unit/index_terms/test_checked_sort tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_lexicon tests/unit/index_terms/test_node_cache \
-	tests/unit/index_service/test_federation_values tests/unit/index_terms/test_term_digests \
+	tests/unit/federation/test_federation_values tests/unit/index_terms/test_term_digests \
 	tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_words
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
 test_index_changes_PARTS := tests/unit/index/index_change_log.o tests/unit/index/index_change_damage.o
@@ -55,17 +55,23 @@ test_index_partition_PARTS := tests/unit/index/index_steps.o tests/unit/index/in
 test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon_find_all lexicon_find quads_apply \
 	change_log_append differences_add statistics_apply transaction_begin snapshots_publish fence_seek clock_wall_ms \
 	clock_monotonic_ms
-test_index_service_PARTS := tests/unit/index_service/lookup_checks.o
+test_words_PARTS := $(addprefix tests/unit/index_terms/,words_world.o words_tokens.o words_model.o words_crashes.o)
+test_index_service_PARTS := $(addprefix tests/unit/index_service/,lookup_checks.o service_world.o service_shares.o service_links.o \
+	service_readers.o)
 test_index_service_WRAPS := cursor_write cursor_write_last
 test_index_staging_WRAPS := poll
 test_trees_PARTS := tests/unit/index_trees/trees_files.o tests/unit/index_trees/trees_blocks.o
 test_index_rows_PARTS := tests/unit/index/row_blocks.o
 test_stream_reader_WRAPS := stream_pass_on rpc_client_post clock_monotonic_ms poll
-test_federation_counts_WRAPS := stream_start stream_take stream_close rpc_client_post
+told_streams_WRAPS := stream_start stream_take stream_close rpc_client_post
+test_federation_counts_PARTS := tests/unit/federation/told_streams.o
+test_federation_counts_WRAPS := $(told_streams_WRAPS)
 test_parted_joins_PARTS := tests/unit/index_service/served_partitions.o
 test_federation_estimates_WRAPS := rpc_client_post client_wait
-test_federation_values_WRAPS := stream_start stream_take stream_close rpc_client_post
-test_federation_keys_WRAPS := stream_start stream_take stream_close rpc_client_post
+test_federation_values_PARTS := tests/unit/federation/told_streams.o
+test_federation_values_WRAPS := $(told_streams_WRAPS)
+test_federation_keys_PARTS := tests/unit/federation/told_streams.o
+test_federation_keys_WRAPS := $(told_streams_WRAPS)
 test_merged_streams_WRAPS := stream_start client_next_bytes stream_close stream_pass_on rpc_call
 test_change_stream_WRAPS := stream_start stream_next stream_close
 test_share_PARTS := tests/unit/index_service/federation_searches.o

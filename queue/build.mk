@@ -1,15 +1,15 @@
-queue_OBJECTS := $(addprefix queue/broker/,broker.o complete.o explain_uri.o lane_rows.o node_forget.o node_receive.o node_set.o \
-	node_transfer.o open.o put.o reserve.o round.o scope_change.o submit.o trouble.o view.o)
+queue_OBJECTS := $(addprefix queue/broker/,complete.o disk_room.o explain_uri.o lane_rows.o later.o node_forget.o node_receive.o node_set.o \
+	node_transfer.o open.o parked.o put.o reserve.o round.o round_changes.o scope_change.o submit.o trouble.o view.o workers.o)
 queue_OBJECTS += $(addprefix queue/client/,job.o message.o outcomes.o queue_client.o)
 queue_OBJECTS += $(addprefix queue/cluster/,cluster.o daemon_main.o queue_options.o)
 queue_OBJECTS += $(addprefix queue/daemon/,daemon_scope.o metadata_intake.o node_links.o queue_daemon.o)
-queue_OBJECTS += $(addprefix queue/frontier/,estimate_table.o lane_heads.o leases.o priority.o seen.o)
-queue_OBJECTS += $(addprefix queue/politeness/,host_report.o host_troubles.o lanes.o pace.o paces.o)
+queue_OBJECTS += $(addprefix queue/frontier/,estimate_table.o upcoming_jobs.o leases.o priority.o seen.o sequences.o)
+queue_OBJECTS += $(addprefix queue/politeness/,host_report.o host_troubles.o lane_groups.o lane_marks.o lane_queues.o lanes.o pace.o paces.o)
 queue_OBJECTS += $(addprefix queue/storage/,frontier_engine.o frontier_engine_work.o frontier_layers.o run_filter.o run_merge.o \
 	run_read.o run_write.o sorted_map.o store.o store_batch.o)
 PROGRAMS += quadrille-queue
 quadrille-queue_OBJECTS := queue/daemon/queue_main.o
-UNIT_TESTS += tests/unit/queue_daemon/test_daemon_steps tests/unit/queue/test_lane_heads tests/unit/queue/test_frontier tests/unit/queue/test_pace tests/unit/queue/test_priority tests/unit/queue/test_queue \
+UNIT_TESTS += tests/unit/queue_daemon/test_daemon_steps tests/unit/queue/test_upcoming_jobs tests/unit/queue/test_frontier tests/unit/queue/test_pace tests/unit/queue/test_priority tests/unit/queue/test_queue \
 	tests/unit/queue/test_queue_client tests/unit/queue_daemon/test_queue_daemon tests/unit/queue/test_queue_messages tests/unit/queue/test_queue_parts \
 	tests/unit/queue/test_queue_tables tests/unit/queue_daemon/test_queue_main
 FUZZERS += fuzz_queue_records fuzz_queue_requests fuzz_run
@@ -38,4 +38,4 @@ test_daemon_steps_WRAPS := clock_monotonic_ms clock_wall_ms rpc_client_open rpc_
 	rpc_reply rpc_request_drop daemon_tell_ready nanosleep poll
 test_queue_main_PARTS := tests/unit/queue_daemon/daemon_mains.o queue/daemon/queue_main.o
 test_queue_main_WRAPS := main queue_daemon_run
-test_lane_heads_WRAPS := frontier_scan_within
+test_upcoming_jobs_WRAPS := frontier_scan_within

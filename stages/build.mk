@@ -1,7 +1,8 @@
 stages_OBJECTS := $(addprefix stages/extract/,extract_options.o)
 stages_OBJECTS += $(addprefix stages/fetch/hosts/,fetch_hosts.o host_delays.o queue_balance.o)
 stages_OBJECTS += $(addprefix stages/fetch/http/,address_limit.o address_rules.o fetch_credentials.o fetch_dns.o \
-	fetch_ftp.o fetch_http.o fetch_options.o fetch_proxy.o fetch_transfer.o fetch_watch.o hosts_file.o)
+	fetch_ftp.o fetch_http.o fetch_options.o fetch_proxy.o fetch_transfer.o fetch_watch.o hosts_file.o \
+	http_settings.o transfer_end.o transfer_exchange.o transfer_place.o)
 stages_OBJECTS += $(addprefix stages/fetch/parser/,fetch_parser.o fetch_parser_work.o)
 stages_OBJECTS += $(addprefix stages/parsing/,document_worker.o)
 stages_OBJECTS += $(addprefix stages/sandbox/,fork_server.o landlock.o sandbox.o sandbox_calls.o sandbox_selftest.o \
@@ -64,7 +65,7 @@ test_host_plan_WRAPS := stage_release stage_output stage_put_meta stage_director
 	fetch_parser_submit parsed_description_decode
 test_fetch_ftp_WRAPS := fetch_http_forget
 test_fetch_http_PARTS := tests/unit/stages/fetch_addresses.o
-test_fetch_stage_PARTS := tests/unit/fetch_web.o
+test_fetch_stage_PARTS := tests/unit/fetch_web.o tests/unit/stages/fetching.o
 test_stage_pace_PARTS := $(addprefix tests/unit/stages_work/,batch_stand_ins.o stage_batches.o stage_metadata.o stage_timers.o)
 test_stage_pace_WRAPS := queue_complete metastore_put clock_monotonic_ms process_state_wait process_state_goes_on \
 	process_state_end
@@ -102,6 +103,7 @@ test_host_report_WRAPS := stage_report_host clock_wall_ms clock_monotonic_ms
 test_content_places_PARTS := tests/unit/stages_work/stage_steps.o
 test_content_places_WRAPS := $(filter-out content_%,$(work_WRAPS)) warc_remote_open warc_remote_close \
 	warc_fetch_remote clock_monotonic_ms
+test_stage_main_PARTS := $(addprefix tests/unit/stages_work/,stage_process.o stage_requests.o)
 test_stage_main_WRAPS := process_state_open process_state_ready process_state_wait process_state_goes_on \
 	process_state_end watchdog_start watchdog_wait_ms wanted_jobs_open wanted_jobs_any wanted_jobs_settings \
 	wanted_jobs_close queue_client_open queue_client_close queue_client_descriptor queue_client_wait_ms \

@@ -18,4 +18,5 @@ UNIT_TESTS += tests/unit/query/test_query tests/unit/query/test_query_functions 
 	tests/unit/query/test_query_update tests/unit/query/test_query_value tests/unit/query/test_query_answers
 FUZZERS += fuzz_sparql
 CONFORMANCE += run_sparql
+test_query_plans_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_watched.o
 test_query_parser_PARTS := tests/unit/query/grammar_tokens.o

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/url/url.h"
 #include "index/read/provenance_many.h"
-#include "index/terms/term_set.h"
+#include "index/read/provenance_terms.h"
 #include "metastore/record_rdf.h"
 
 enum {
@@ -18,29 +18,13 @@ enum {
     ROWS_OF_ALL = 1000 /* at least */
 };
 
-enum { PREDICATES = 64 };
-
-/* Identifiers of nodes: OID_OVERLAY, NODE, number of the record, number of the label. */
-#define NODE ((oid)1 << 58)
-#define LABEL_BITS 20
-#define LABEL_MASK (((oid)1 << LABEL_BITS) - 1)
-
-/* Blank nodes are numbered by where they came from, so that a pattern with one bound knows its
- * record. `owners` does the same for records of the archive, which have IRIs that do not tell. */
 struct provenance {
     struct provenance_settings settings;
     struct quad_source source;
     const struct quad_source *inner;
     struct provenance_records *records;
-    oid graph;             /* OID_NONE: nobody has asked for it yet */
-    struct term_set terms; /* that only records have */
-    struct term_set keys;  /* of records with nodes, as IRIs */
-    struct term_set labels;
-    struct term_set owners; /* id: number of the key */
-    struct {
-        const char *at; /* predicates are constant strings */
-        oid id;
-    } predicates[PREDICATES];
+    struct provenance_terms *terms;
+    oid graph; /* OID_NONE: nobody has asked for it yet */
 };
 
 enum reading { READ_KEY, READ_HOSTS, READ_DOCUMENTS, READ_END };
@@ -65,60 +49,13 @@ struct quad_scan {
 
 static const size_t memory_usual = (size_t)256 << 20;
 
-/* ---- identifiers ---- */
-
-static bool
-is_node(oid id)
-{
-    return provenance_owns(id) && (id & NODE) != 0;
-}
-
-static size_t
-node_record(oid id)
-{
-    return (size_t)((id & (NODE - 1)) >> LABEL_BITS);
-}
-
-static struct slice
-node_label(const struct provenance *provenance, oid id)
-{
-    return provenance->labels.terms[id & LABEL_MASK].term.value;
-}
-
-static enum status
-check_memory(const struct provenance *provenance, struct reason *why)
-{
-    const size_t bytes = term_set_bytes(&provenance->terms) + term_set_bytes(&provenance->keys) +
-                         term_set_bytes(&provenance->owners);
-    return bytes <= provenance->settings.memory
-               ? STATUS_OK
-               : status_fail(why, STATUS_LIMIT, "the query touches too many terms of metadata");
-}
-
-/* Own terms first: a term that came to be stored meanwhile keeps its identifier. */
-static enum status
-identify(struct provenance *provenance, const struct term *term, oid *id, struct reason *why)
-{
-    const struct term normal = term_normal(term);
-    const uint64_t hash = term_hash(&normal);
-    struct set_term *own = term_set_find(&provenance->terms, &normal, hash);
-    if (own == NULL) {
-        TRY(provenance->inner->lookup(provenance->inner->context, term, id, why));
-        if (*id != OID_NONE) {
-            return STATUS_OK;
-        }
-        TRY(check_memory(provenance, why));
-        own = term_set_insert(&provenance->terms, &normal, hash);
-    }
-    *id = OID_OVERLAY | (oid)(own - provenance->terms.terms);
-    return STATUS_OK;
-}
+/* ---- terms ---- */
 
 static enum status
 source_lookup(void *context, const struct term *term, oid *id, struct reason *why)
 {
     struct provenance *provenance = context;
-    TRY(identify(provenance, term, id, why));
+    TRY(provenance_identify(provenance->terms, term, id, why));
     if (term->kind == TERM_IRI && slice_is(term->value, QUERY_PROVENANCE)) {
         provenance->graph = *id;
     }
@@ -128,20 +65,8 @@ source_lookup(void *context, const struct term *term, oid *id, struct reason *wh
 static enum status
 source_resolve(void *context, oid id, struct arena *arena, struct term *term, struct reason *why)
 {
-    struct provenance *provenance = context;
-    if (!provenance_owns(id)) {
-        return provenance->inner->resolve(provenance->inner->context, id, arena, term, why);
-    }
-    if (is_node(id)) {
-        *term = term_blank(arena_printf(arena, "p%zu%.*s", node_record(id),
-                                        SLICE_PRINT(node_label(provenance, id))));
-        return term->value.length > 0
-                   ? STATUS_OK
-                   : status_fail(why, STATUS_LIMIT, "a term does not fit in memory");
-    }
-    return term_copy(arena, &provenance->terms.terms[id & ~OID_OVERLAY].term, term)
-               ? STATUS_OK
-               : status_fail(why, STATUS_LIMIT, "a term does not fit in memory");
+    const struct provenance *provenance = context;
+    return provenance_resolve(provenance->terms, id, arena, term, why);
 }
 
 /* ---- rows of a record ---- */
@@ -151,65 +76,28 @@ static size_t
 record_number(struct quad_scan *scan)
 {
     if (scan->record == 0) {
-        const struct term key = term_iri(buf_slice(&scan->key));
-        scan->record = term_set_add(&scan->provenance->keys, &key) + (oid)1;
+        scan->record =
+            provenance_number_record(scan->provenance->terms, buf_slice(&scan->key)) + (oid)1;
     }
     return (size_t)scan->record - 1;
-}
-
-static bool
-is_archived(const struct term *term)
-{
-    return term->kind == TERM_IRI && slice_starts(term->value, SLICE("urn:uuid:"));
-}
-
-static void
-remember_owner(struct quad_scan *scan, const struct term *term)
-{
-    struct term_set *owners = &scan->provenance->owners;
-    const uint64_t hash = term_hash(term);
-    if (term_set_find(owners, term, hash) == NULL) {
-        const size_t number = record_number(scan);
-        term_set_insert(owners, term, hash)->id = number;
-    }
 }
 
 static enum status
 identify_place(struct quad_scan *scan, const struct term *term, oid bound, oid *id,
                struct reason *why)
 {
-    struct provenance *provenance = scan->provenance;
+    struct provenance_terms *terms = scan->provenance->terms;
     *id = bound;
     if (bound != OID_NONE) {
         return STATUS_OK;
     }
-    if (is_archived(term)) {
-        TRY(check_memory(provenance, why));
-        remember_owner(scan, term);
+    if (term->kind == TERM_BLANK) {
+        return provenance_identify_node(terms, record_number(scan), term, id, why);
     }
-    if (term->kind != TERM_BLANK) {
-        return identify(provenance, term, id, why);
+    if (provenance_is_archived(term)) {
+        TRY(provenance_remember_owner(terms, term, record_number(scan), why));
     }
-    TRY(check_memory(provenance, why));
-    const oid label = term_set_add(&provenance->labels, term);
-    if (label > LABEL_MASK) {
-        return status_fail(why, STATUS_LIMIT, "a record of metadata has too many nodes");
-    }
-    *id = OID_OVERLAY | NODE | (oid)record_number(scan) << LABEL_BITS | label;
-    return STATUS_OK;
-}
-
-static enum status
-identify_predicate(struct quad_scan *scan, const struct term *term, oid *id, struct reason *why)
-{
-    struct provenance *provenance = scan->provenance;
-    const size_t place = ((uintptr_t)term->value.at >> 3) % PREDICATES;
-    if (provenance->predicates[place].at != term->value.at) {
-        TRY(identify(provenance, term, &provenance->predicates[place].id, why));
-        provenance->predicates[place].at = term->value.at;
-    }
-    *id = provenance->predicates[place].id;
-    return STATUS_OK;
+    return provenance_identify(terms, term, id, why);
 }
 
 static bool
@@ -233,7 +121,8 @@ take_quad(void *context, const struct quad *quad, struct reason *why)
     }
     struct quad_oids *row = &scan->rows[scan->count];
     TRY(identify_place(scan, &quad->subject, scan->ids.subject, &row->subject, why));
-    TRY(identify_predicate(scan, &quad->predicate, &row->predicate, why));
+    TRY(provenance_identify_predicate(scan->provenance->terms, &quad->predicate, &row->predicate,
+                                      why));
     TRY(identify_place(scan, &quad->object, scan->ids.object, &row->object, why));
     row->graph = scan->ids.graph;
     scan->count++;
@@ -311,40 +200,23 @@ key_of_iri(struct slice iri, struct buf *key)
     (void)buf_append_slice(key, iri);
 }
 
-/* Tells whether the term leads to one record, whose key is appended. */
-static bool
-leads_to_record(const struct provenance *provenance, oid id, const struct term *term,
-                struct buf *key)
-{
-    if (is_node(id)) {
-        (void)buf_append_slice(key, provenance->keys.terms[node_record(id)].term.value);
-        return true;
-    }
-    if (!is_archived(term)) {
-        return false;
-    }
-    const struct set_term *owner = term_set_find(&provenance->owners, term, term_hash(term));
-    if (owner != NULL) {
-        (void)buf_append_slice(key, provenance->keys.terms[owner->id].term.value);
-    }
-    return owner != NULL;
-}
-
 static void
 choose_reading(struct quad_scan *scan)
 {
     const struct term *subject = &scan->wanted.subject;
     scan->reading = READ_KEY;
-    if (is_node(scan->ids.subject) && is_node(scan->ids.object) &&
-        node_record(scan->ids.subject) != node_record(scan->ids.object)) {
+    if (provenance_is_node(scan->ids.subject) && provenance_is_node(scan->ids.object) &&
+        provenance_node_record(scan->ids.subject) != provenance_node_record(scan->ids.object)) {
         scan->reading = READ_END;
         return;
     }
-    if (leads_to_record(scan->provenance, scan->ids.subject, subject, &scan->key) ||
-        leads_to_record(scan->provenance, scan->ids.object, &scan->wanted.object, &scan->key)) {
+    if (provenance_leads_to_record(scan->provenance->terms, scan->ids.subject, subject,
+                                   &scan->key) ||
+        provenance_leads_to_record(scan->provenance->terms, scan->ids.object, &scan->wanted.object,
+                                   &scan->key)) {
         return;
     }
-    if (subject->kind == TERM_NONE || is_archived(subject)) {
+    if (subject->kind == TERM_NONE || provenance_is_archived(subject)) {
         scan->reading = READ_HOSTS;
         return;
     }
@@ -361,8 +233,8 @@ bound_term(struct quad_scan *scan, oid id, struct term *term, struct reason *why
 {
     const struct provenance *provenance = scan->provenance;
     *term = (struct term){.kind = TERM_NONE};
-    if (is_node(id)) {
-        *term = term_blank(node_label(provenance, id));
+    if (provenance_is_node(id)) {
+        *term = term_blank(provenance_node_label(provenance->terms, id));
     } else if (id != OID_NONE) {
         TRY(source_resolve(scan->provenance, id, &scan->arena, term, why));
     }
@@ -514,7 +386,7 @@ source_estimate(void *context, const struct quad_oids *pattern, uint64_t *rows, 
                    ? STATUS_OK
                    : provenance->inner->estimate(provenance->inner->context, pattern, rows, why);
     }
-    if (pattern->subject != OID_NONE || is_node(pattern->object)) {
+    if (pattern->subject != OID_NONE || provenance_is_node(pattern->object)) {
         *rows = pattern->predicate != OID_NONE ? ROWS_PER_PREDICATE : ROWS_PER_RECORD;
         return STATUS_OK;
     }
@@ -555,10 +427,7 @@ provenance_new(const struct provenance_settings *settings)
     provenance->settings = *settings;
     provenance->inner = settings->source;
     provenance->records = provenance_records_new(&provenance->settings);
-    term_set_init(&provenance->terms);
-    term_set_init(&provenance->keys);
-    term_set_init(&provenance->labels);
-    term_set_init(&provenance->owners);
+    provenance->terms = provenance_terms_new(settings->source, settings->memory);
     provenance->source = (struct quad_source){
         .context = provenance,
         .lookup = source_lookup,
@@ -582,10 +451,7 @@ provenance_free(struct provenance *provenance)
 {
     if (provenance != NULL) {
         provenance_records_free(provenance->records);
-        term_set_release(&provenance->terms);
-        term_set_release(&provenance->keys);
-        term_set_release(&provenance->labels);
-        term_set_release(&provenance->owners);
+        provenance_terms_free(provenance->terms);
         free(provenance);
     }
 }

@@ -26,7 +26,7 @@ struct broker_options {
     uint64_t group_delay_ms;
     size_t seen_cache_bytes;
     uint64_t domain_budget, domain_period_ms; /* queue/frontier/priority.h */
-    size_t lane_heads_bytes;                  /* of the next jobs of lanes */
+    size_t upcoming_bytes;                    /* of the next jobs of lanes */
     uint32_t outbox_linger_ms;     /* how long what others have taken waits for another commit */
     struct trouble_rules troubles; /* when hosts are set aside; failures 0: never */
     struct pace_rules pace;        /* how long hosts rest */

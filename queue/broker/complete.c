@@ -1,10 +1,9 @@
 /* Jobs end: done, released, buried, or given back by the dead. */
-#include "queue/broker/broker_private.h"
+#include "queue/broker/broker_state.h"
 
 #include <limits.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "base/system/clock.h"
 #include "base/system/log.h"
 
@@ -43,7 +42,7 @@ broker_prepare_ending(struct broker *broker, struct ending *ending, struct reaso
     if (key->stage == STAGE_FETCH) {
         seen_want(broker->seen, ending->fingerprint);
     }
-    if (broker_is_outdated(broker, &ending->completion) && broker->counters.revisits > 0) {
+    if (broker_is_outdated(broker, &ending->completion) && broker->round.counters.revisits > 0) {
         seen_want(broker->revisits, ending->fingerprint);
     }
     return STATUS_OK;
@@ -55,8 +54,8 @@ static void
 remove_record(struct broker *broker, const struct job_key *key)
 {
     uint8_t bytes[JOB_KEY_SIZE];
-    store_batch_remove(&broker->batch, broker_tree(key->stage), broker_key(bytes, key));
-    broker->counters.stages[key->stage].jobs--;
+    store_batch_remove(&broker->round.batch, broker_tree(key->stage), broker_key(bytes, key));
+    broker->round.counters.stages[key->stage].jobs--;
 }
 
 /* A word of a shell command. */
@@ -104,14 +103,14 @@ bury(struct broker *broker, const struct job *job, struct slice reason, struct s
         reproducer = buf_slice(&made);
     }
     buf_reset(&broker->scratch);
-    codec_put_varint(&broker->scratch, broker->now_ms);
+    codec_put_varint(&broker->scratch, broker->round.now_ms);
     codec_put_slice(&broker->scratch, reason);
     codec_put_slice(&broker->scratch, reproducer);
     job_encode(&broker->scratch, job);
-    store_batch_put(&broker->batch, TREE_BURIED, broker_key(bytes, &job->key),
+    store_batch_put(&broker->round.batch, TREE_BURIED, broker_key(bytes, &job->key),
                     buf_slice(&broker->scratch));
     remove_record(broker, &job->key);
-    broker->counters.stages[job->key.stage].buried++;
+    broker->round.counters.stages[job->key.stage].buried++;
     log_warning("buried", "stage=%s uri=%.*s reason=%.*s", stage_name((enum stage)job->key.stage),
                 SLICE_PRINT(job->uri), SLICE_PRINT(reason));
     buf_release(&made);
@@ -126,11 +125,11 @@ count_outcome(struct broker *broker, enum stage stage, enum job_outcome outcome)
     if (outcome == OUTCOME_NONE) {
         return;
     }
-    broker->counters.outcomes[outcome]++;
+    broker->round.counters.outcomes[outcome]++;
     if (stage == STAGE_DETECT && outcome_words[outcome].stage == STAGE_TRANSFORM) {
-        broker->counters.outcomes[OUTCOME_DETECTED]++;
-        broker->counters.stages[STAGE_TRANSFORM].put++;
-        broker->counters.stages[STAGE_TRANSFORM].done++;
+        broker->round.counters.outcomes[OUTCOME_DETECTED]++;
+        broker->round.counters.stages[STAGE_TRANSFORM].put++;
+        broker->round.counters.stages[STAGE_TRANSFORM].done++;
     }
 }
 
@@ -144,7 +143,7 @@ done(struct broker *broker, const struct ending *ending, struct reason *why)
                             ending->depth);
     }
     for (size_t i = 0; i < ending->completion.output_count; i++) {
-        struct incoming *output = &broker->incoming[ending->first + i];
+        struct incoming *output = &broker->requests.incoming[ending->first + i];
         output->job.depth = output->job.depth > lift ? (uint16_t)(output->job.depth - lift) : 0;
         broker_enqueue(broker, output);
     }
@@ -152,7 +151,7 @@ done(struct broker *broker, const struct ending *ending, struct reason *why)
         TRY(broker_refilter(broker, ending, lift, why));
     }
     remove_record(broker, key);
-    broker->counters.stages[key->stage].done++;
+    broker->round.counters.stages[key->stage].done++;
     count_outcome(broker, (enum stage)key->stage, ending->completion.outcome);
     return STATUS_OK;
 }
@@ -173,7 +172,7 @@ static void
 release(struct broker *broker, const struct ending *ending, struct job *job, struct effect *effect)
 {
     const struct completion *completion = &ending->completion;
-    broker->counters.stages[job->key.stage].released++;
+    broker->round.counters.stages[job->key.stage].released++;
     if (!completion->no_attempt) {
         job->attempt++;
     }
@@ -185,7 +184,7 @@ release(struct broker *broker, const struct ending *ending, struct job *job, str
     /* With its host set aside it waits there. */
     const bool aside = broker_trouble(broker, job->key.lane).flags & TROUBLE_ASIDE;
     const bool later = completion->delay_ms > 0 && !(job->key.stage == STAGE_FETCH && aside);
-    job->due_ms = later ? broker->now_ms + completion->delay_ms : 0;
+    job->due_ms = later ? broker->round.now_ms + completion->delay_ms : 0;
     effect->kind = EFFECT_BACK;
     remove_record(broker, &job->key);
     const uint64_t rank = rank_again(job);
@@ -202,7 +201,7 @@ static void
 keep_metadata(struct broker *broker, const struct ending *ending)
 {
     for (size_t i = 0; i < ending->completion.output_count; i++) {
-        const struct incoming *output = &broker->incoming[ending->first + i];
+        const struct incoming *output = &broker->requests.incoming[ending->first + i];
         if (job_is_metadata(&output->job)) {
             broker_enqueue(broker, output);
         }
@@ -282,7 +281,7 @@ give_back(struct broker *broker, const struct lease *lease, bool alone, struct r
     struct effect effect = {
         .key = lease->key,
         .kind = EFFECT_BACK,
-        .lane_due_ms = broker->now_ms + DEATH_REST_MS,
+        .lane_due_ms = broker->round.now_ms + DEATH_REST_MS,
     };
     struct job job;
     if (broker_touched(broker, lease->key.id)) {
@@ -297,7 +296,7 @@ give_back(struct broker *broker, const struct lease *lease, bool alone, struct r
     TRY(status);
     job.deaths += job.deaths < UINT16_MAX;
     job.attempt += alone;
-    broker->counters.stages[job.key.stage].dead++;
+    broker->round.counters.stages[job.key.stage].dead++;
     if (job.attempt > broker->options.attempts) {
         char reason[64];
         const int n = snprintf(reason, sizeof reason, "worker died or stalled %u times",
@@ -339,13 +338,12 @@ enum status
 broker_bury_the_dead(struct broker *broker, struct reason *why)
 {
     const uint64_t now = clock_monotonic_ms();
-    for (size_t i = 0; i < broker->dying_count; i++) {
-        TRY(give_back_of(broker, broker->dying[i], UINT64_MAX, why));
+    for (size_t i = 0; i < broker->workers.dying_count; i++) {
+        TRY(give_back_of(broker, broker->workers.dying[i], UINT64_MAX, why));
     }
-    if (now < broker->stall_check_ms) {
+    if (!broker_stall_check(broker, now)) {
         return STATUS_OK;
     }
-    broker->stall_check_ms = now + STALL_CHECK_MS;
     for (uint32_t at = 0; at < leases_worker_end(broker->leases); at++) {
         if (leases_worker(broker->leases, at)->used) {
             TRY(give_back_of(broker, at, now, why));

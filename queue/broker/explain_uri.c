@@ -1,6 +1,6 @@
 /* Why a URI is where it is in the frontier: what `seen`, its lane and queue/frontier/priority.h
  * know of it. */
-#include "queue/broker/broker_private.h"
+#include "queue/broker/broker_state.h"
 
 #include <math.h>
 

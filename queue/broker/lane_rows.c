@@ -1,7 +1,7 @@
 /* Keeps what is known of hosts: the rows of lanes, and the paces that the reports of jobs make. */
-#include "queue/broker/broker_private.h"
+#include "queue/broker/broker_state.h"
 
-enum { LANE_ROW_MOST = 80 };
+enum { LANE_ROW_MOST = 80, LANE_FLAG_ANSWERED = 1 };
 
 /* ---- rows ---- */
 
@@ -41,7 +41,7 @@ broker_store_lane(struct broker *broker, uint64_t lane, const struct lane_row *r
     codec_put_u8(&value, row->share);
     codec_put_u8(&value, row->answered ? LANE_FLAG_ANSWERED : 0);
     pace_encode(&value, &pace, 0);
-    store_batch_put(&broker->batch, TREE_LANES, slice_of((char *)key, sizeof key),
+    store_batch_put(&broker->round.batch, TREE_LANES, slice_of((char *)key, sizeof key),
                     buf_slice(&value));
     buf_release(&value);
 }
@@ -110,13 +110,13 @@ broker_hear_of_host(struct broker *broker, uint64_t lane, const struct host_repo
         pace.crawl_delay_ms = report->crawl_delay_ms;
     }
     for (unsigned i = 0; i < report->count; i++) {
-        pace_note(&pace, rules, &report->observations[i], broker->now_ms);
+        pace_note(&pace, rules, &report->observations[i], broker->round.now_ms);
     }
     if (pace.address != 0 && pace.address_troubles != troubles_of(broker, pace.address)) {
         paces_add(broker->paces, pace.address)->pace.address_troubles = pace.address_troubles;
     }
     paces_add(broker->paces, lane)->pace = pace;
-    *rest_ms = report->asked ? pace_rest_ms(&pace, rules, broker->now_ms) : 0;
+    *rest_ms = report->asked ? pace_rest_ms(&pace, rules, broker->round.now_ms) : 0;
     *rest_ms = *rest_ms > report->rest_ms ? *rest_ms : report->rest_ms;
     return STATUS_OK;
 }
@@ -133,7 +133,7 @@ broker_keep_lane(struct broker *broker, const struct completion *completion,
     const bool aside = trouble.flags & TROUBLE_ASIDE;
     const uint8_t share = lanes_share(broker->lanes, lane);
     const bool answered = lanes_answered(broker->lanes, lane);
-    struct lane_row row = {.due_ms = broker->now_ms + rest_ms,
+    struct lane_row row = {.due_ms = broker->round.now_ms + rest_ms,
                            .share = completion->share != 0 ? completion->share : share,
                            .answered = answered || report->words & HOST_ANSWERED};
     TRY(broker_pace(broker, lane, &row.pace, why));

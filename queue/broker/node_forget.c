@@ -1,6 +1,6 @@
 /* Nodes that are gone for good: what waits for one that cluster.conf does not name any more goes to
  * whoever has its part now, some rows in a round, when a person says so. And who looks at nodes. */
-#include "queue/broker/broker_private.h"
+#include "queue/broker/broker_state.h"
 
 #include <stdlib.h>
 
@@ -10,18 +10,6 @@
 enum { FORGET_ROWS = 2000, FORGET_BYTES = 4 << 20, ROWS_MAXIMUM = 16 << 20 };
 
 /* ---- opening ---- */
-
-static bool
-is_named(const struct broker *broker, uint64_t fingerprint)
-{
-    for (size_t i = 0; i < cluster_node_count(broker->options.cluster); i++) {
-        if (broker->peers[i].fingerprint == fingerprint &&
-            i != cluster_self(broker->options.cluster)) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static bool
 take_node(void *context, struct slice key, struct slice value)
@@ -56,13 +44,13 @@ broker_strangers_open(struct broker *broker, struct reason *why)
         if (node == 0) {
             return STATUS_OK;
         }
-        if (!is_named(broker, node)) {
+        if (!broker_has_peer(broker, node)) {
             struct stranger stranger = {.fingerprint = node};
             uint64_t next;
             TRY(broker_peer_row(broker, node, &next, stranger.name, stranger.waiting, why));
-            broker->strangers = memory_resize(broker->strangers, broker->stranger_count + 1,
-                                              sizeof *broker->strangers);
-            broker->strangers[broker->stranger_count++] = stranger;
+            struct strangers *list = &broker->strangers;
+            list->all = memory_resize(list->all, list->count + 1, sizeof *list->all);
+            list->all[list->count++] = stranger;
             log_warning("node_unknown", "node=%s jobs=%lu do=%s", stranger.name,
                         (unsigned long)jobs_of(&stranger),
                         "name it in cluster.conf again, or `quadrille cluster forget` it");
@@ -76,35 +64,12 @@ broker_strangers_open(struct broker *broker, struct reason *why)
 static struct stranger *
 find_stranger(const struct broker *broker, struct slice name)
 {
-    for (size_t i = 0; i < broker->stranger_count; i++) {
-        if (slice_is(name, broker->strangers[i].name)) {
-            return &broker->strangers[i];
+    for (size_t i = 0; i < broker->strangers.count; i++) {
+        if (slice_is(name, broker->strangers.all[i].name)) {
+            return &broker->strangers.all[i];
         }
     }
     return NULL;
-}
-
-/* A node of which this one has lost what it had taken. */
-static struct origin *
-find_loser(const struct broker *broker, struct slice name)
-{
-    for (size_t i = 0; i < broker->origin_count; i++) {
-        if (broker->origins[i].gap > 0 && slice_is(name, broker->origins[i].name)) {
-            return &broker->origins[i];
-        }
-    }
-    return NULL;
-}
-
-/* From now on what the node sends is taken although what came before it is missing. */
-static bool
-accept_loss(const struct broker *broker, struct slice name)
-{
-    struct origin *origin = find_loser(broker, name);
-    if (origin != NULL) {
-        origin->accept_gap = true;
-    }
-    return origin != NULL;
 }
 
 /* ---- forgetting ---- */
@@ -156,7 +121,7 @@ broker_read_forget(struct broker *broker, struct pending *pending, struct codec_
     size_t node;
     pending->kick_uri = codec_get_slice(reader);
     if (find_stranger(broker, pending->kick_uri) != NULL ||
-        find_loser(broker, pending->kick_uri) != NULL) {
+        broker_find_loss(broker, pending->kick_uri, false)) {
         return STATUS_OK;
     }
     if (cluster_find(broker->options.cluster, pending->kick_uri, &node)) {
@@ -193,7 +158,7 @@ move_rows(struct broker *broker, struct stranger *stranger, const struct rows *r
         pending->jobs += !moves;
         if (value.length > 0 && (uint8_t)value.at[0] < STAGE_COUNT) {
             stranger->leaving[(uint8_t)value.at[0]]++;
-            broker->counters.stages[(uint8_t)value.at[0]].outbox--;
+            broker->round.counters.stages[(uint8_t)value.at[0]].outbox--;
         }
     }
     enum status status = seen_load(broker->seen, broker->frontier, why);
@@ -214,7 +179,7 @@ broker_forget(struct broker *broker, struct pending *pending, struct reason *why
     struct stranger *stranger = find_stranger(broker, pending->kick_uri);
     struct rows rows = {0};
     struct buf bytes;
-    if (accept_loss(broker, pending->kick_uri) || stranger == NULL) {
+    if (broker_find_loss(broker, pending->kick_uri, true) || stranger == NULL) {
         return STATUS_OK;
     }
     pending->left = 1;
@@ -229,7 +194,7 @@ broker_forget(struct broker *broker, struct pending *pending, struct reason *why
     }
     for (size_t i = 0; status == STATUS_OK && i < rows.count; i++) {
         uint8_t key[OUTBOX_KEY_SIZE];
-        store_batch_remove(&broker->batch, TREE_OUTBOX,
+        store_batch_remove(&broker->round.batch, TREE_OUTBOX,
                            broker_outbox_key(key, stranger->fingerprint, rows.rows[i].sequence));
     }
     pending->left = rows.count == FORGET_ROWS || bytes.length >= FORGET_BYTES;
@@ -242,18 +207,28 @@ void
 broker_strangers_settle(struct broker *broker, bool committed)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < broker->stranger_count; i++) {
-        struct stranger *stranger = &broker->strangers[i];
+    for (size_t i = 0; i < broker->strangers.count; i++) {
+        struct stranger *stranger = &broker->strangers.all[i];
         for (int stage = 0; stage < STAGE_COUNT; stage++) {
             stranger->waiting[stage] -= committed ? stranger->leaving[stage] : 0;
             stranger->leaving[stage] = 0;
         }
         stranger->forgetting = false;
         if (jobs_of(stranger) > 0) {
-            broker->strangers[kept++] = *stranger;
+            broker->strangers.all[kept++] = *stranger;
         }
     }
-    broker->stranger_count = kept;
+    broker->strangers.count = kept;
+}
+
+uint64_t
+broker_outbox_moving(const struct broker *broker, uint8_t stage)
+{
+    uint64_t standing = broker_outbox_standing(broker, stage);
+    for (size_t i = 0; i < broker->strangers.count; i++) {
+        standing += broker->strangers.all[i].waiting[stage];
+    }
+    return broker->round.counters.stages[stage].outbox - standing;
 }
 
 /* ---- metadata that come with a request ---- */
@@ -275,7 +250,7 @@ metadata_of_transfer(struct broker *broker, struct slice payload, struct broker_
                      size_t *n)
 {
     struct codec_reader reader = codec_reader_of(payload);
-    const uint64_t known = broker_origin(broker, codec_get_u64(&reader))->last;
+    const uint64_t known = broker_origin_last(broker, codec_get_u64(&reader));
     (void)codec_get_u64(&reader);
     const uint64_t first = codec_get_u64(&reader);
     const uint64_t count = codec_get_varint(&reader);
@@ -329,22 +304,6 @@ broker_metadata_of(struct broker *broker, uint8_t verb, struct slice payload,
 
 /* ---- looking ---- */
 
-static void
-view_peer(struct broker *broker, size_t at)
-{
-    const struct peer *peer = &broker->peers_committed[at];
-    struct queue_node node = {
-        .name = slice_string(cluster_node(broker->options.cluster, at)->name),
-        .trouble = slice_string(broker->peer_troubles[at].text),
-        .down = peer->down_since_ms != 0,
-        .since_ms = peer->down_since_ms,
-    };
-    for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        node.jobs += peer->waiting[stage];
-    }
-    message_put_node(&broker->reply, &node);
-}
-
 enum status
 broker_view_nodes(struct broker *broker, struct slice payload, struct reason *why)
 {
@@ -353,14 +312,14 @@ broker_view_nodes(struct broker *broker, struct slice payload, struct reason *wh
         return status_fail(why, STATUS_BAD_INPUT, "nodes takes nothing");
     }
     codec_put_u32(&broker->reply,
-                  (uint32_t)(cluster_node_count(cluster) - 1 + broker->stranger_count));
+                  (uint32_t)(cluster_node_count(cluster) - 1 + broker->strangers.count));
     for (size_t i = 0; i < cluster_node_count(cluster); i++) {
         if (i != cluster_self(cluster)) {
-            view_peer(broker, i);
+            broker_view_peer(broker, i);
         }
     }
-    for (size_t i = 0; i < broker->stranger_count; i++) {
-        const struct stranger *stranger = &broker->strangers[i];
+    for (size_t i = 0; i < broker->strangers.count; i++) {
+        const struct stranger *stranger = &broker->strangers.all[i];
         const struct queue_node node = {
             .name = slice_string(stranger->name), .unknown = true, .jobs = jobs_of(stranger)};
         message_put_node(&broker->reply, &node);

@@ -1,6 +1,77 @@
 /* Jobs that come from the outboxes of other nodes. */
+#include "base/memory.h"
 #include "base/system/log.h"
-#include "queue/broker/broker_private.h"
+#include "queue/broker/broker_state.h"
+
+/* ---- the outboxes that were heard of ---- */
+
+static struct origin *
+find(const struct origins *origins, uint64_t id)
+{
+    for (size_t i = 0; i < origins->count; i++) {
+        if (origins->all[i].origin == id) {
+            return &origins->all[i];
+        }
+    }
+    return NULL;
+}
+
+/* Nothing is stored of an outbox that is new. */
+static struct origin *
+find_or_add(struct origins *origins, uint64_t id)
+{
+    struct origin *origin = find(origins, id);
+    if (origin == NULL) {
+        origins->all = memory_resize(origins->all, origins->count + 1, sizeof *origins->all);
+        origin = &origins->all[origins->count++];
+        *origin = (struct origin){.origin = id};
+    }
+    return origin;
+}
+
+static bool
+read_origin(void *context, struct slice key, struct slice value)
+{
+    struct broker *broker = context;
+    if (key.length == 8 && value.length == 16) {
+        const uint8_t *at = (const uint8_t *)value.at;
+        struct origin *origin =
+            find_or_add(&broker->origins, codec_read_u64((const uint8_t *)key.at));
+        origin->last = codec_read_u64(at);
+        origin->epoch = codec_read_u64(at + 8);
+    }
+    return true;
+}
+
+enum status
+broker_origins_load(struct broker *broker, struct reason *why)
+{
+    broker->origins.count = 0;
+    return frontier_scan(broker->frontier, TREE_ORIGINS, (struct slice){"", 0}, read_origin, broker,
+                         why);
+}
+
+uint64_t
+broker_origin_last(const struct broker *broker, uint64_t id)
+{
+    const struct origin *origin = find(&broker->origins, id);
+    return origin != NULL ? origin->last : 0;
+}
+
+bool
+broker_find_loss(struct broker *broker, struct slice name, bool accept)
+{
+    for (size_t i = 0; i < broker->origins.count; i++) {
+        struct origin *origin = &broker->origins.all[i];
+        if (origin->gap > 0 && slice_is(name, origin->name)) {
+            origin->accept_gap |= accept;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- what they send ---- */
 
 /* The sender deletes only what was acknowledged, so after a gap this node has lost what it had: its
  * disk, or all that came after a backup. A person must know, and says so by `cluster forget`. */
@@ -29,7 +100,7 @@ enum status
 broker_receive(struct broker *broker, struct pending *pending, struct reason *why)
 {
     const struct transfer *transfer = &pending->transfer;
-    struct origin *origin = broker_origin(broker, transfer->origin);
+    struct origin *origin = find_or_add(&broker->origins, transfer->origin);
     uint8_t key[8];
     uint8_t value[16];
     (void)why;
@@ -50,7 +121,7 @@ broker_receive(struct broker *broker, struct pending *pending, struct reason *wh
     origin->gap = 0;
     uint64_t sequence = transfer->first;
     for (size_t i = 0; i < pending->incoming_count; i++, sequence++) {
-        const struct incoming *incoming = &broker->incoming[pending->first_incoming + i];
+        const struct incoming *incoming = &broker->requests.incoming[pending->first_incoming + i];
         if (sequence > origin->last) {
             if (broker_is_scope_word(&incoming->job)) {
                 broker_sweep(broker);
@@ -58,14 +129,14 @@ broker_receive(struct broker *broker, struct pending *pending, struct reason *wh
                 broker_enqueue(broker, incoming);
             }
             origin->last = sequence;
-            broker->counters.received++;
+            broker->round.counters.received++;
         }
     }
     origin->epoch = transfer->epoch;
     codec_write_u64(key, transfer->origin);
     codec_write_u64(value, origin->last);
     codec_write_u64(value + 8, origin->epoch);
-    store_batch_put(&broker->batch, TREE_ORIGINS, slice_of((char *)key, sizeof key),
+    store_batch_put(&broker->round.batch, TREE_ORIGINS, slice_of((char *)key, sizeof key),
                     slice_of((char *)value, sizeof value));
     pending->number = origin->last;
     return STATUS_OK;

@@ -5,39 +5,64 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "queue/broker/broker_private.h"
+#include "queue/broker/broker_state.h"
 
-enum { PATH_SIZE = 4096 };
+enum { PATH_SIZE = 4096, IDENTITY_VERSION = 3, IDENTITY_SIZE = 9 };
 
-static enum status
-write_about(struct broker *broker, struct slice key, struct slice value, struct reason *why)
+static void
+put_number(struct broker *broker)
 {
-    store_batch_reset(&broker->batch);
-    store_batch_put(&broker->batch, TREE_ABOUT, key, value);
-    store_batch_sort(&broker->batch);
-    const enum status status = frontier_apply(
-        broker->frontier, (const struct store_operation *const *)broker->batch.operations,
-        broker->batch.count, why);
-    store_batch_reset(&broker->batch);
-    return status;
+    uint8_t bytes[IDENTITY_SIZE] = {IDENTITY_VERSION};
+    codec_write_u64(bytes + 1, broker->identity.origin);
+    store_batch_put(&broker->round.batch, TREE_ABOUT, SLICE("identity"),
+                    slice_of((const char *)bytes, sizeof bytes));
 }
 
 /* ---- whose jobs these are ---- */
 
-enum status
-broker_origin_renew(struct broker *broker, struct reason *why)
+static enum status
+load_number(struct broker *broker, struct reason *why)
 {
-    char path[PATH_SIZE];
-    uint8_t identity[IDENTITY_SIZE] = {IDENTITY_VERSION};
-    (void)snprintf(path, sizeof path, "%s/" QUEUE_RESTORED, broker->options.store.folder);
-    if (access(path, F_OK) != 0) {
+    struct slice value;
+    const enum status status =
+        frontier_get(broker->frontier, TREE_ABOUT, SLICE("identity"), &value, why);
+    if (status == STATUS_NOT_FOUND) {
+        randombytes_buf(&broker->identity.origin, sizeof broker->identity.origin);
         return STATUS_OK;
     }
-    randombytes_buf(&broker->origin, sizeof broker->origin);
-    codec_write_u64(identity + 1, broker->origin);
-    TRY(write_about(broker, SLICE("identity"), slice_of((char *)identity, sizeof identity), why));
-    broker->identity_stored = true;
+    TRY(status);
+    if (value.length != IDENTITY_SIZE || value.at[0] != IDENTITY_VERSION) {
+        return status_fail(why, STATUS_UNSUPPORTED,
+                           "%s was written by another version of this program: begin a new "
+                           "directory, or use the program that wrote it",
+                           broker->options.store.folder);
+    }
+    broker->identity.stored = true;
+    broker->identity.origin = codec_read_u64((const uint8_t *)value.at + 1);
+    return STATUS_OK;
+}
+
+/* Others know sequences of the old number that a restored queue gives anew to other jobs, and would
+ * pass over these. */
+static enum status
+renew_number(struct broker *broker, const char *path, struct reason *why)
+{
+    randombytes_buf(&broker->identity.origin, sizeof broker->identity.origin);
+    put_number(broker);
+    const enum status status = broker_apply_changes(broker, why);
+    store_batch_reset(&broker->round.batch);
+    TRY(status);
+    broker->identity.stored = true;
     return unlink(path) == 0 ? STATUS_OK : status_fail_errno(why, "cannot remove %s", path);
+}
+
+enum status
+broker_identity_open(struct broker *broker, struct reason *why)
+{
+    char path[PATH_SIZE];
+    (void)snprintf(path, sizeof path, "%s/" QUEUE_RESTORED, broker->options.store.folder);
+    TRY(load_number(broker, why));
+    return access(path, F_OK) == 0 ? renew_number(broker, path, why) : STATUS_OK;
 }
 
 /* ---- the nodes ---- */
@@ -98,9 +123,9 @@ check_names(const struct broker *broker, struct slice known, struct reason *why)
 static bool
 has_had_jobs(const struct broker *broker)
 {
-    bool any = broker->counters.next_id > 1 || broker->counters.sent > 0;
+    bool any = broker->round.counters.next_id > 1 || broker->round.counters.sent > 0;
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        any = any || broker->counters.stages[stage].outbox > 0;
+        any = any || broker->round.counters.stages[stage].outbox > 0;
     }
     return any;
 }
@@ -116,7 +141,7 @@ broker_node_set_open(struct broker *broker, struct reason *why)
         frontier_get(broker->frontier, TREE_ABOUT, SLICE("nodes"), &known, why);
     if (status == STATUS_NOT_FOUND || (status == STATUS_OK && n == 1 && count_names(known) == 1) ||
         (status == STATUS_OK && !has_had_jobs(broker))) {
-        broker->identity_stored = false;
+        broker->identity.stored = false;
         return STATUS_OK;
     }
     TRY(status);
@@ -124,9 +149,19 @@ broker_node_set_open(struct broker *broker, struct reason *why)
 }
 
 void
-broker_node_set_write(struct broker *broker)
+broker_identity_write(struct broker *broker)
 {
-    buf_reset(&broker->scratch);
-    put_names(broker, &broker->scratch);
-    store_batch_put(&broker->batch, TREE_ABOUT, SLICE("nodes"), buf_slice(&broker->scratch));
+    if (!broker->identity.stored) {
+        put_number(broker);
+        buf_reset(&broker->scratch);
+        put_names(broker, &broker->scratch);
+        store_batch_put(&broker->round.batch, TREE_ABOUT, SLICE("nodes"),
+                        buf_slice(&broker->scratch));
+    }
+}
+
+void
+broker_identity_settle(struct broker *broker)
+{
+    broker->identity.stored |= broker->round.batch.count > 0;
 }

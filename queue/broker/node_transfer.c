@@ -1,5 +1,5 @@
-/* Jobs for other nodes: the outbox, and what is known of their outboxes. */
-#include "queue/broker/broker_private.h"
+/* Jobs for other nodes: the outbox. */
+#include "queue/broker/broker_state.h"
 
 #include <stdlib.h>
 
@@ -93,7 +93,7 @@ broker_peer_row(struct broker *broker, uint64_t fingerprint, uint64_t *next, cha
 static enum status
 open_peer(struct broker *broker, size_t node, struct reason *why)
 {
-    struct peer *peer = &broker->peers[node];
+    struct peer *peer = &broker->outbox.peers[node];
     struct first_row first = {0};
     uint8_t bytes[OUTBOX_KEY_SIZE];
     peer->fingerprint =
@@ -114,43 +114,26 @@ open_peer(struct broker *broker, size_t node, struct reason *why)
     return STATUS_OK;
 }
 
-static bool
-read_origin(void *context, struct slice key, struct slice value)
+void
+outbox_release(struct outbox *outbox)
 {
-    struct broker *broker = context;
-    if (key.length == 8 && value.length == 16) {
-        const uint8_t *at = (const uint8_t *)value.at;
-        broker->origins =
-            memory_resize(broker->origins, broker->origin_count + 1, sizeof *broker->origins);
-        broker->origins[broker->origin_count++] = (struct origin){
-            .origin = codec_read_u64((const uint8_t *)key.at),
-            .last = codec_read_u64(at),
-            .epoch = codec_read_u64(at + 8),
-        };
-    }
-    return true;
-}
-
-static enum status
-load_origins(struct broker *broker, struct reason *why)
-{
-    broker->origin_count = 0;
-    return frontier_scan(broker->frontier, TREE_ORIGINS, (struct slice){"", 0}, read_origin, broker,
-                         why);
+    free(outbox->peers);
+    free(outbox->committed);
+    free(outbox->troubles);
 }
 
 enum status
-broker_nodes_open(struct broker *broker, struct reason *why)
+broker_outbox_open(struct broker *broker, struct reason *why)
 {
     const size_t n = cluster_node_count(broker->options.cluster);
-    broker->peers = memory_zero(n, sizeof *broker->peers);
-    broker->peers_committed = memory_zero(n, sizeof *broker->peers_committed);
-    broker->peer_troubles = memory_zero(n, sizeof *broker->peer_troubles);
+    broker->outbox.peers = memory_zero(n, sizeof *broker->outbox.peers);
+    broker->outbox.committed = memory_zero(n, sizeof *broker->outbox.committed);
+    broker->outbox.troubles = memory_zero(n, sizeof *broker->outbox.troubles);
     for (size_t i = 0; i < n; i++) {
         TRY(open_peer(broker, i, why));
     }
-    memcpy(broker->peers_committed, broker->peers, n * sizeof *broker->peers);
-    return load_origins(broker, why);
+    memcpy(broker->outbox.committed, broker->outbox.peers, n * sizeof *broker->outbox.peers);
+    return STATUS_OK;
 }
 
 /* ---- out ---- */
@@ -158,37 +141,46 @@ broker_nodes_open(struct broker *broker, struct reason *why)
 void
 broker_to_node(struct broker *broker, const struct incoming *incoming)
 {
-    struct peer *peer = &broker->peers[incoming->node];
+    struct peer *peer = &broker->outbox.peers[incoming->node];
     uint8_t bytes[OUTBOX_KEY_SIZE];
     buf_reset(&broker->scratch);
     message_put_new(&broker->scratch, &incoming->job);
-    store_batch_put(&broker->batch, TREE_OUTBOX,
+    store_batch_put(&broker->round.batch, TREE_OUTBOX,
                     broker_outbox_key(bytes, peer->fingerprint, peer->next++),
                     buf_slice(&broker->scratch));
     peer->changed = true;
     peer->waiting[incoming->job.key.stage]++;
-    broker->counters.stages[incoming->job.key.stage].outbox++;
+    broker->round.counters.stages[incoming->job.key.stage].outbox++;
 }
 
 void
 broker_tell_node(struct broker *broker, size_t node, uint64_t down_since_ms, struct slice trouble)
 {
-    broker->peers[node].down_since_ms = broker->peers_committed[node].down_since_ms = down_since_ms;
-    (void)snprintf(broker->peer_troubles[node].text, REASON_SIZE, "%.*s", SLICE_PRINT(trouble));
+    broker->outbox.peers[node].down_since_ms = broker->outbox.committed[node].down_since_ms =
+        down_since_ms;
+    (void)snprintf(broker->outbox.troubles[node].text, REASON_SIZE, "%.*s", SLICE_PRINT(trouble));
 }
 
 uint64_t
-broker_outbox_moving(const struct broker *broker, uint8_t stage)
+broker_outbox_standing(const struct broker *broker, uint8_t stage)
 {
     uint64_t standing = 0;
     for (size_t i = 0; i < cluster_node_count(broker->options.cluster); i++) {
-        const struct peer *peer = &broker->peers[i];
+        const struct peer *peer = &broker->outbox.peers[i];
         standing += peer->down_since_ms != 0 ? peer->waiting[stage] : 0;
     }
-    for (size_t i = 0; i < broker->stranger_count; i++) {
-        standing += broker->strangers[i].waiting[stage];
+    return standing;
+}
+
+bool
+broker_has_peer(const struct broker *broker, uint64_t fingerprint)
+{
+    const struct cluster *cluster = broker->options.cluster;
+    bool found = false;
+    for (size_t i = 0; i < cluster_node_count(cluster); i++) {
+        found |= broker->outbox.peers[i].fingerprint == fingerprint && i != cluster_self(cluster);
     }
-    return broker->counters.stages[stage].outbox - standing;
+    return found;
 }
 
 static void
@@ -196,13 +188,13 @@ delete_delivered(struct broker *broker, struct peer *peer)
 {
     uint8_t bytes[OUTBOX_KEY_SIZE];
     for (uint64_t at = peer->first; at <= peer->delivered; at++) {
-        store_batch_remove(&broker->batch, TREE_OUTBOX,
+        store_batch_remove(&broker->round.batch, TREE_OUTBOX,
                            broker_outbox_key(bytes, peer->fingerprint, at));
     }
     for (int stage = 0; stage < STAGE_COUNT; stage++) {
-        broker->counters.stages[stage].outbox -= peer->flight_stages[stage];
+        broker->round.counters.stages[stage].outbox -= peer->flight_stages[stage];
         peer->waiting[stage] -= peer->flight_stages[stage];
-        broker->counters.sent += peer->flight_stages[stage];
+        broker->round.counters.sent += peer->flight_stages[stage];
         peer->flight_stages[stage] = 0;
     }
     peer->first = peer->delivered + 1;
@@ -216,7 +208,7 @@ broker_outbox_due_ms(const struct broker *broker)
 {
     uint64_t due = UINT64_MAX;
     for (size_t i = 0; i < cluster_node_count(broker->options.cluster); i++) {
-        const struct peer *peer = &broker->peers[i];
+        const struct peer *peer = &broker->outbox.peers[i];
         const uint64_t end = peer->delivered_ms + broker->options.outbox_linger_ms;
         due = peer->delivered != 0 && end < due ? end : due;
     }
@@ -224,12 +216,12 @@ broker_outbox_due_ms(const struct broker *broker)
 }
 
 void
-broker_nodes_write(struct broker *broker)
+broker_outbox_write(struct broker *broker)
 {
     const bool now =
-        broker->batch.count > 0 || clock_monotonic_ms() >= broker_outbox_due_ms(broker);
+        broker->round.batch.count > 0 || clock_monotonic_ms() >= broker_outbox_due_ms(broker);
     for (size_t i = 0; i < cluster_node_count(broker->options.cluster); i++) {
-        struct peer *peer = &broker->peers[i];
+        struct peer *peer = &broker->outbox.peers[i];
         if (peer->delivered != 0 && now) {
             delete_delivered(broker, peer);
         }
@@ -243,7 +235,7 @@ broker_nodes_write(struct broker *broker)
             for (int stage = 0; stage < STAGE_COUNT; stage++) {
                 codec_put_varint(&broker->scratch, peer->waiting[stage]);
             }
-            store_batch_put(&broker->batch, TREE_PEERS, slice_of((char *)key, sizeof key),
+            store_batch_put(&broker->round.batch, TREE_PEERS, slice_of((char *)key, sizeof key),
                             buf_slice(&broker->scratch));
             peer->changed = false;
         }
@@ -251,14 +243,13 @@ broker_nodes_write(struct broker *broker)
 }
 
 void
-broker_nodes_settle(struct broker *broker, bool committed)
+broker_outbox_settle(struct broker *broker, bool committed)
 {
     const size_t n = cluster_node_count(broker->options.cluster);
     if (committed) {
-        memcpy(broker->peers_committed, broker->peers, n * sizeof *broker->peers);
+        memcpy(broker->outbox.committed, broker->outbox.peers, n * sizeof *broker->outbox.peers);
     } else {
-        memcpy(broker->peers, broker->peers_committed, n * sizeof *broker->peers);
-        (void)load_origins(broker, NULL);
+        memcpy(broker->outbox.peers, broker->outbox.committed, n * sizeof *broker->outbox.peers);
     }
 }
 
@@ -294,7 +285,7 @@ take_row(void *context, struct slice key, struct slice value)
 bool
 broker_outgoing(struct broker *broker, size_t node, struct buf *payload)
 {
-    struct peer *peer = &broker->peers[node];
+    struct peer *peer = &broker->outbox.peers[node];
     struct outgoing outgoing = {.peer = peer};
     struct reason why = {""};
     uint8_t bytes[OUTBOX_KEY_SIZE];
@@ -307,14 +298,14 @@ broker_outgoing(struct broker *broker, size_t node, struct buf *payload)
         broker->frontier, TREE_OUTBOX, broker_outbox_key(bytes, peer->fingerprint, peer->first),
         take_row, &outgoing, &why);
     if (status == STATUS_OK && outgoing.count > 0) {
-        codec_put_u64(payload, broker->origin);
+        codec_put_u64(payload, broker->identity.origin);
         codec_put_u64(payload, broker->epoch);
         codec_put_u64(payload, outgoing.first);
         codec_put_varint(payload, outgoing.count);
         (void)buf_append_slice(payload, buf_slice(&outgoing.rows));
         peer->flight_last = outgoing.last;
         memcpy(peer->flight_stages, outgoing.stages, sizeof peer->flight_stages);
-        broker->peers_committed[node] = *peer;
+        broker->outbox.committed[node] = *peer;
     } else if (status != STATUS_OK) {
         log_error("outbox", "reason=%s", why.text);
     }
@@ -325,7 +316,7 @@ broker_outgoing(struct broker *broker, size_t node, struct buf *payload)
 void
 broker_delivered(struct broker *broker, size_t node, enum status status, uint64_t last)
 {
-    struct peer *peer = &broker->peers[node];
+    struct peer *peer = &broker->outbox.peers[node];
     if (peer->flight_last == 0) {
         return;
     }
@@ -337,21 +328,21 @@ broker_delivered(struct broker *broker, size_t node, enum status status, uint64_
         memset(peer->flight_stages, 0, sizeof peer->flight_stages);
         peer->retry_ms = clock_monotonic_ms() + RETRY_MS;
     }
-    broker->peers_committed[node] = *peer;
+    broker->outbox.committed[node] = *peer;
 }
 
-/* ---- in ---- */
-
-struct origin *
-broker_origin(struct broker *broker, uint64_t id)
+void
+broker_view_peer(struct broker *broker, size_t at)
 {
-    for (size_t i = 0; i < broker->origin_count; i++) {
-        if (broker->origins[i].origin == id) {
-            return &broker->origins[i];
-        }
+    const struct peer *peer = &broker->outbox.committed[at];
+    struct queue_node node = {
+        .name = slice_string(cluster_node(broker->options.cluster, at)->name),
+        .trouble = slice_string(broker->outbox.troubles[at].text),
+        .down = peer->down_since_ms != 0,
+        .since_ms = peer->down_since_ms,
+    };
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        node.jobs += peer->waiting[stage];
     }
-    broker->origins =
-        memory_resize(broker->origins, broker->origin_count + 1, sizeof *broker->origins);
-    broker->origins[broker->origin_count] = (struct origin){.origin = id};
-    return &broker->origins[broker->origin_count++];
+    message_put_node(&broker->reply, &node);
 }

@@ -1,9 +1,8 @@
 /* Jobs come in: who owns them, whether they are new, where they wait. */
-#include "queue/broker/broker_private.h"
+#include "queue/broker/broker_state.h"
 
 /* Flags of what is put to fetch for its effect, whether or not its URI was put before. */
 enum { NEVER_KNOWN = JOB_RECRAWL | JOB_SLICE | JOB_YIELD | JOB_REFILTER };
-enum { LATER_DELAYED = 0, LATER_SCHEDULED = 1, LATER_KEY_SIZE = 8 + JOB_KEY_SIZE };
 
 void
 broker_prepare(struct broker *broker, struct incoming *incoming, bool ours)
@@ -29,47 +28,12 @@ broker_prepare(struct broker *broker, struct incoming *incoming, bool ours)
     fingerprint_of(job->uri, incoming->fingerprint);
     if (job->key.stage == STAGE_FETCH && !(job->flags & JOB_YIELD)) {
         seen_want(here ? broker->seen : broker->sent, incoming->fingerprint);
-    } else if (here && broker->counters.revisits > 0) {
+    } else if (here && broker->round.counters.revisits > 0) {
         seen_want(broker->revisits, incoming->fingerprint);
     }
 }
 
 /* ---- where a job waits ---- */
-
-static struct slice
-later_key(uint8_t bytes[LATER_KEY_SIZE], uint64_t due_ms, const struct job_key *key)
-{
-    codec_write_u64(bytes, due_ms);
-    job_key_write(key, bytes + 8);
-    return slice_of((const char *)bytes, LATER_KEY_SIZE);
-}
-
-void
-broker_store_job(struct broker *broker, const struct job *job, bool scheduled)
-{
-    uint8_t bytes[LATER_KEY_SIZE];
-    struct stage_counters *counters = &broker->counters.stages[job->key.stage];
-    buf_reset(&broker->scratch);
-    if (job->due_ms <= broker->now_ms) {
-        job_encode(&broker->scratch, job);
-        store_batch_put(&broker->batch, broker_tree(job->key.stage), broker_key(bytes, &job->key),
-                        buf_slice(&broker->scratch));
-        counters->jobs++;
-        return;
-    }
-    codec_put_u8(&broker->scratch, scheduled ? LATER_SCHEDULED : LATER_DELAYED);
-    job_encode(&broker->scratch, job);
-    store_batch_put(&broker->batch, TREE_LATER, later_key(bytes, job->due_ms, &job->key),
-                    buf_slice(&broker->scratch));
-    if (scheduled) {
-        counters->scheduled++;
-    } else {
-        counters->delayed++;
-    }
-    if (job->due_ms < broker->later_due_ms) {
-        broker->later_due_ms = job->due_ms;
-    }
-}
 
 static uint64_t
 rank_of(const struct broker *broker, const struct job *job, unsigned linking)
@@ -84,7 +48,7 @@ speed_of(const struct broker *broker, const struct job *job)
 {
     return job->key.stage != STAGE_FETCH
                ? 0
-               : (uint8_t)(1 + priority_speed(broker->priorities, job->uri, broker->now_ms));
+               : (uint8_t)(1 + priority_speed(broker->priorities, job->uri, broker->round.now_ms));
 }
 
 /* A new job of this node, with a place of its own. linking: see priority_rank. */
@@ -92,12 +56,12 @@ static void
 add_linked_job(struct broker *broker, struct job *job, unsigned linking)
 {
     const uint8_t stage = job->key.stage;
-    job->key.id = broker->counters.next_id++;
+    job->key.id = broker->round.counters.next_id++;
     job->key.lane = 0;
     job->key.rank = 0;
     job->attempt = 1;
     job->deaths = 0;
-    job->queued_ms = broker->now_ms;
+    job->queued_ms = broker->round.now_ms;
     if (stage == STAGE_FETCH) {
         job->key.lane = fingerprint64(job->lane_name);
         job->key.rank = rank_of(broker, job, linking);
@@ -105,9 +69,9 @@ add_linked_job(struct broker *broker, struct job *job, unsigned linking)
         job->key.lane =
             (uint64_t)partition_of(job->uri) * broker->options.index_partitions / PARTITIONS;
     }
-    broker->counters.stages[stage].put++;
+    broker->round.counters.stages[stage].put++;
     broker_store_job(broker, job, job->flags & JOB_RECRAWL);
-    if (job->due_ms <= broker->now_ms) {
+    if (job->due_ms <= broker->round.now_ms) {
         broker_effect(broker, &(struct effect){.key = job->key,
                                                .kind = EFFECT_APPEARED,
                                                .speed = speed_of(broker, job)});
@@ -132,7 +96,7 @@ note_revisit(struct broker *broker, const struct incoming *incoming)
         entry->exists = entry->changed = true;
         entry->depth = incoming->job.depth;
         entry->generation = incoming->job.generation;
-        broker->counters.revisits++;
+        broker->round.counters.revisits++;
     }
 }
 
@@ -195,7 +159,7 @@ find_waiting(struct broker *broker, const struct job *put, const struct seen_ent
         .rank = entry->rank + (entry->flags & SEEN_LISTED ? (uint64_t)RANK_SITEMAP : 0),
         .id = entry->job,
     };
-    return entry->flags & SEEN_WAITING && entry->rank != 0 && broker->grace_until_ms == 0 &&
+    return entry->flags & SEEN_WAITING && entry->rank != 0 && !broker_in_grace(broker) &&
            !broker_touched(broker, key->id) &&
            leases_find(broker->leases, key->id) == (uint32_t)LEASE_NONE &&
            broker_record(broker, key, job, &why) == STATUS_OK && job->attempt == 1 &&
@@ -212,9 +176,9 @@ spare_fetch(struct broker *broker, const struct job *slice, const struct seen_en
     if (!entry->exists || !find_waiting(broker, slice, entry, &key, &job)) {
         return;
     }
-    store_batch_remove(&broker->batch, TREE_FETCH, broker_key(bytes, &key));
-    broker->counters.stages[STAGE_FETCH].jobs--;
-    broker->counters.stages[STAGE_FETCH].done++;
+    store_batch_remove(&broker->round.batch, TREE_FETCH, broker_key(bytes, &key));
+    broker->round.counters.stages[STAGE_FETCH].jobs--;
+    broker->round.counters.stages[STAGE_FETCH].done++;
     broker_touch(broker, key.id);
     broker_effect(broker, &(struct effect){.key = key, .kind = EFFECT_GONE});
 }
@@ -224,7 +188,7 @@ static void
 enqueue_slice(struct broker *broker, const struct incoming *incoming)
 {
     struct seen_entry *entry = seen_entry(broker->seen, incoming->fingerprint);
-    broker->counters.seen += !entry->exists;
+    broker->round.counters.seen += !entry->exists;
     spare_fetch(broker, &incoming->job, entry);
     seen_came(entry, incoming->job.depth);
     struct job job = incoming->job;
@@ -253,10 +217,10 @@ promote(struct broker *broker, const struct job *link, struct seen_entry *entry)
         return;
     }
     job.key.rank = entry->rank = rank;
-    store_batch_remove(&broker->batch, TREE_FETCH, broker_key(bytes, &from));
+    store_batch_remove(&broker->round.batch, TREE_FETCH, broker_key(bytes, &from));
     buf_reset(&broker->scratch);
     job_encode(&broker->scratch, &job);
-    store_batch_put(&broker->batch, TREE_FETCH, broker_key(bytes, &job.key),
+    store_batch_put(&broker->round.batch, TREE_FETCH, broker_key(bytes, &job.key),
                     buf_slice(&broker->scratch));
     broker_touch(broker, from.id);
     broker_effect(broker, &(struct effect){.key = from, .kind = EFFECT_GONE});
@@ -283,7 +247,7 @@ count_link(struct broker *broker, const struct job *link, struct seen_entry *ent
 static bool
 is_asked_for(const struct broker *broker, const struct job *job)
 {
-    return job->flags & JOB_SEED && job->hops == 0 && job->due_ms <= broker->now_ms;
+    return job->flags & JOB_SEED && job->hops == 0 && job->due_ms <= broker->round.now_ms;
 }
 
 static void
@@ -294,10 +258,10 @@ enqueue_fetch(struct broker *broker, const struct incoming *incoming)
         broker_try_host(broker, fingerprint64(job.lane_name));
     }
     struct seen_entry *entry = seen_entry(broker->seen, incoming->fingerprint);
-    broker->counters.seen += !entry->exists;
-    const enum seen_again again = !(job.flags & JOB_RECRAWL)     ? SEEN_NOT_AGAIN
-                                  : job.due_ms <= broker->now_ms ? SEEN_AGAIN
-                                                                 : SEEN_LATER;
+    broker->round.counters.seen += !entry->exists;
+    const enum seen_again again = !(job.flags & JOB_RECRAWL)           ? SEEN_NOT_AGAIN
+                                  : job.due_ms <= broker->round.now_ms ? SEEN_AGAIN
+                                                                       : SEEN_LATER;
     const unsigned actions = seen_put(entry, job.depth, again);
     if (actions & SEEN_QUEUE) {
         entry->rank = 0; /* of the generation before */
@@ -374,63 +338,4 @@ broker_enqueue(struct broker *broker, const struct incoming *incoming)
     } else {
         add_job(broker, &job);
     }
-}
-
-/* ---- jobs whose time has come ---- */
-
-struct move {
-    struct broker *broker;
-    uint64_t moved, next_due_ms;
-    bool damaged;
-};
-
-static bool
-move_one(void *context, struct slice key, struct slice value)
-{
-    struct move *move = context;
-    struct broker *broker = move->broker;
-    struct job_key job_key;
-    if (key.length != LATER_KEY_SIZE || value.length < 1) {
-        move->damaged = true;
-        return false;
-    }
-    const uint64_t due_ms = codec_read_u64((const uint8_t *)key.at);
-    if (due_ms > broker->now_ms || move->moved == ROUND_MOVES) {
-        move->next_due_ms = due_ms;
-        return false;
-    }
-    job_key_read((const uint8_t *)key.at + 8, &job_key);
-    if (job_key.stage >= STAGE_COUNT) {
-        move->damaged = true;
-        return false;
-    }
-    struct stage_counters *counters = &broker->counters.stages[job_key.stage];
-    store_batch_remove(&broker->batch, TREE_LATER, key);
-    store_batch_put(&broker->batch, broker_tree(job_key.stage), slice_of(key.at + 8, JOB_KEY_SIZE),
-                    slice_of(value.at + 1, value.length - 1));
-    if (value.at[0] == LATER_SCHEDULED) {
-        counters->scheduled--;
-    } else {
-        counters->delayed--;
-    }
-    counters->jobs++;
-    broker_effect(broker, &(struct effect){.key = job_key, .kind = EFFECT_APPEARED});
-    broker_touch(broker, job_key.id);
-    move->moved++;
-    return true;
-}
-
-enum status
-broker_move_due(struct broker *broker, struct reason *why)
-{
-    struct move move = {.broker = broker, .next_due_ms = UINT64_MAX};
-    if (broker->later_due_ms > broker->now_ms) {
-        return STATUS_OK;
-    }
-    TRY(frontier_scan(broker->frontier, TREE_LATER, (struct slice){"", 0}, move_one, &move, why));
-    if (move.damaged) {
-        return status_fail(why, STATUS_CORRUPT, "a delayed job is damaged");
-    }
-    broker->later_due_ms = move.next_due_ms;
-    return STATUS_OK;
 }

@@ -1,52 +1,10 @@
 /* Jobs go out, and what a commit means for leases, lanes and sequences. */
-#include "queue/broker/broker_private.h"
+#include "queue/broker/broker_state.h"
 
-#include <stdlib.h>
-
-#include "base/heap.h"
-#include "base/memory.h"
 #include "base/system/clock.h"
 #include "base/system/log.h"
 
 enum { HIGH_WATER_RESUMES = 80, PERCENT = 100, BURST_LANES = 256 };
-
-/* ---- jobs of a sequence that came back: a heap, smallest id first ---- */
-
-static bool
-is_smaller(const void *heap, size_t a, size_t b)
-{
-    const uint64_t *ids = heap;
-    return ids[a] < ids[b];
-}
-
-static void
-swap_ids(void *heap, size_t a, size_t b)
-{
-    uint64_t *ids = heap;
-    const uint64_t id = ids[a];
-    ids[a] = ids[b];
-    ids[b] = id;
-}
-
-static void
-returned_push(struct sequence *sequence, uint64_t id)
-{
-    if (sequence->returned_count == sequence->returned_capacity) {
-        sequence->returned_capacity =
-            sequence->returned_capacity == 0 ? 16 : 2 * sequence->returned_capacity;
-        sequence->returned = memory_resize(sequence->returned, sequence->returned_capacity,
-                                           sizeof *sequence->returned);
-    }
-    sequence->returned[sequence->returned_count] = id;
-    heap_rise(sequence->returned, sequence->returned_count++, is_smaller, swap_ids);
-}
-
-static void
-returned_pop(struct sequence *sequence)
-{
-    sequence->returned[0] = sequence->returned[--sequence->returned_count];
-    heap_sink(sequence->returned, sequence->returned_count, 0, is_smaller, swap_ids);
-}
 
 /* ---- effects ---- */
 
@@ -54,7 +12,7 @@ static void
 appeared(struct broker *broker, const struct job_key *key, uint8_t speed)
 {
     if (key->stage == STAGE_FETCH) {
-        lane_heads_ready(broker->lane_heads, key);
+        upcoming_ready(broker->upcoming, key);
         troubles_came(broker->troubles, key);
         lanes_wake(broker->lanes, key->lane);
         if (speed != 0) {
@@ -65,9 +23,9 @@ appeared(struct broker *broker, const struct job_key *key, uint8_t speed)
         }
         return;
     }
-    struct sequence *sequence = broker_sequence(broker, key->stage, key->lane);
-    if (sequence != NULL && key->id <= sequence->cursor.id) {
-        returned_push(sequence, key->id);
+    struct sequence *sequence = sequences_find(broker->sequences, key->stage, key->lane);
+    if (sequence != NULL) {
+        sequence_ready(sequence, key->id);
     }
 }
 
@@ -96,7 +54,7 @@ apply_effect(struct broker *broker, const struct effect *effect)
     if (effect->kind == EFFECT_APPEARED || (effect->kind == EFFECT_BACK && !effect->moved)) {
         appeared(broker, key, effect->speed);
     } else if (key->stage == STAGE_FETCH && !leased) { /* what is leased is in no head */
-        lane_heads_gone(broker->lane_heads, key);
+        upcoming_gone(broker->upcoming, key);
         troubles_left(broker->troubles, key);
     }
 }
@@ -104,8 +62,8 @@ apply_effect(struct broker *broker, const struct effect *effect)
 void
 broker_apply_effects(struct broker *broker)
 {
-    for (size_t i = 0; i < broker->effect_count; i++) {
-        apply_effect(broker, &broker->effects[i]);
+    for (size_t i = 0; i < broker->round.effect_count; i++) {
+        apply_effect(broker, &broker->round.effects[i]);
     }
 }
 
@@ -156,7 +114,7 @@ renew_one(struct broker *broker, uint32_t worker, const struct job_key *key, uin
         (key->stage == STAGE_FETCH && !lanes_take(broker->lanes, key->lane))) {
         return STATUS_OK;
     }
-    lane_heads_gone(broker->lane_heads, key);
+    upcoming_gone(broker->upcoming, key);
     troubles_left(broker->troubles, key);
     lease_to(broker, worker, 0, &job);
     *renewed = true;
@@ -215,7 +173,7 @@ put_job(struct broker *broker, const struct job_key *key, struct slice record,
     const size_t at = reply->length;
     codec_put_u8(reply, 0); /* a length of less than 128 is one byte */
     if (pace != NULL) {
-        pace_encode(reply, pace, broker->now_ms);
+        pace_encode(reply, pace, broker->round.now_ms);
         reply->data[at] = (char)(reply->length - at - 1);
     }
 }
@@ -248,9 +206,9 @@ hand_out(struct handout *handout, const struct job_key *key, struct slice record
     troubles_left(broker->troubles, key);
     lease_to(broker, handout->parked->worker, handout->parked->request.id, &job);
     if (key->stage == STAGE_FETCH) {
-        priority_spend(broker->priorities, job.uri, broker->now_ms);
+        priority_spend(broker->priorities, job.uri, broker->round.now_ms);
         lanes_set_speed(broker->lanes, key->lane,
-                        priority_speed(broker->priorities, job.uri, broker->now_ms));
+                        priority_speed(broker->priorities, job.uri, broker->round.now_ms));
     }
     return true;
 }
@@ -276,11 +234,10 @@ static enum status
 serve_returned(struct handout *handout, struct sequence *sequence, struct reason *why)
 {
     struct broker *broker = handout->broker;
-    while (sequence->returned_count > 0 && handout->count < handout->parked->most) {
-        struct job_key key = sequence->cursor;
+    struct job_key key;
+    while (handout->count < handout->parked->most && sequence_returned(sequence, &key)) {
         struct slice record;
         uint8_t bytes[JOB_KEY_SIZE];
-        key.id = sequence->returned[0];
         if (leases_find(broker->leases, key.id) == (uint32_t)LEASE_NONE) {
             const enum status status =
                 frontier_get(broker->frontier, TREE_JOBS, broker_key(bytes, &key), &record, why);
@@ -291,7 +248,7 @@ serve_returned(struct handout *handout, struct sequence *sequence, struct reason
                 TRY(status);
             }
         }
-        returned_pop(sequence);
+        sequence_pop_returned(sequence);
     }
     return STATUS_OK;
 }
@@ -302,19 +259,20 @@ serve_sequence(struct handout *handout, struct reason *why)
     struct broker *broker = handout->broker;
     const uint8_t stage = handout->parked->stage;
     uint8_t bytes[JOB_KEY_SIZE];
-    struct sequence *sequence = broker_sequence(broker, stage, handout->parked->lane);
-    if (leases_count(broker->leases, (enum stage)stage) >= broker->counters.stages[stage].jobs) {
+    struct sequence *sequence = sequences_find(broker->sequences, stage, handout->parked->lane);
+    if (leases_count(broker->leases, (enum stage)stage) >=
+        broker->round.counters.stages[stage].jobs) {
         return STATUS_OK;
     }
     TRY(serve_returned(handout, sequence, why));
     if (handout->full || handout->count >= handout->parked->most) {
         return STATUS_OK;
     }
-    handout->from = handout->last = sequence->cursor;
+    handout->from = handout->last = sequence_cursor(sequence);
     handout->from.id++;
     TRY(frontier_scan(broker->frontier, TREE_JOBS, broker_key(bytes, &handout->from),
                       sequence_visit, handout, why));
-    sequence->cursor = handout->last;
+    sequence_reach(sequence, &handout->last);
     return STATUS_OK;
 }
 
@@ -330,25 +288,24 @@ learn_lane(struct broker *broker, uint64_t lane, struct reason *why)
  * urgent than usual goes before. */
 static enum status
 next_of_lane(struct broker *broker, uint64_t lane, struct job_key *key, struct slice *record,
-             enum lane_heads_class *class, struct reason *why)
+             enum upcoming_class *class, struct reason *why)
 {
-    const struct lane_heads_source source = {.frontier = broker->frontier,
-                                             .leases = broker->leases};
+    const struct upcoming_source source = {.frontier = broker->frontier, .leases = broker->leases};
     const bool sitemaps = lanes_turn(broker->lanes, lane);
-    *class = HEADS_USUAL;
-    TRY(lane_heads_next(broker->lane_heads, &source, lane, HEADS_USUAL, key, record, why));
+    *class = UPCOMING_USUAL;
+    TRY(upcoming_next(broker->upcoming, &source, lane, UPCOMING_USUAL, key, record, why));
     const bool usual = record->at != NULL;
     if (usual ? !sitemaps || key->rank < RANK_USUAL : !lanes_listed(broker->lanes, lane)) {
         return STATUS_OK;
     }
-    *class = HEADS_SITEMAP;
-    TRY(lane_heads_next(broker->lane_heads, &source, lane, HEADS_SITEMAP, key, record, why));
+    *class = UPCOMING_SITEMAP;
+    TRY(upcoming_next(broker->upcoming, &source, lane, UPCOMING_SITEMAP, key, record, why));
     if (record->at != NULL) {
         return STATUS_OK;
     }
     lanes_set_listed(broker->lanes, lane, false);
-    *class = HEADS_USUAL;
-    return lane_heads_next(broker->lane_heads, &source, lane, HEADS_USUAL, key, record, why);
+    *class = UPCOMING_USUAL;
+    return upcoming_next(broker->upcoming, &source, lane, UPCOMING_USUAL, key, record, why);
 }
 
 /* Tells whether a job may be out together with one of its lane that goes before it. Pages may; what
@@ -365,7 +322,7 @@ static enum status
 serve_job(struct handout *handout, uint64_t lane, uint64_t *rank, bool *there, struct reason *why)
 {
     struct broker *broker = handout->broker;
-    enum lane_heads_class class;
+    enum upcoming_class class;
     struct job_key key;
     struct slice record;
     struct pace pace;
@@ -374,7 +331,7 @@ serve_job(struct handout *handout, uint64_t lane, uint64_t *rank, bool *there, s
     *there = record.at != NULL;
     if (*there && may_join(*rank, key.rank) && hand_out(handout, &key, record, &pace)) {
         *rank = key.rank;
-        if (lane_heads_pop(broker->lane_heads, lane, class)) {
+        if (upcoming_pop(broker->upcoming, lane, class)) {
             lanes_end_turn(broker->lanes, lane);
         }
     }
@@ -437,7 +394,7 @@ serve_lanes(struct handout *handout, struct reason *why)
     uint64_t lane;
     bool known;
     while (!handout->full && handout->count < handout->parked->most &&
-           lanes_next(broker->lanes, broker->now_ms, &lane, &known)) {
+           lanes_next(broker->lanes, broker->round.now_ms, &lane, &known)) {
         TRY(known ? serve_lane(handout, lane, why) : learn_lane(broker, lane, why));
     }
     return serve_bursts(handout, why);
@@ -451,19 +408,19 @@ broker_is_throttled(struct broker *broker, uint8_t stage)
     if (stage == STAGE_EXTRACT) {
         return false;
     }
-    const struct stage_counters *next = &broker->counters.stages[stage + 1];
+    const struct stage_counters *next = &broker->round.counters.stages[stage + 1];
     const uint64_t waiting =
         next->jobs +
-        (broker->intake_stopped ? next->outbox : broker_outbox_moving(broker, stage + 1));
+        (broker_takes_in(broker) ? broker_outbox_moving(broker, stage + 1) : next->outbox);
     const uint64_t high = broker->options.high_water;
-    const bool before = broker->throttled[stage];
-    broker->throttled[stage] =
+    const bool before = broker->throttle.on[stage];
+    broker->throttle.on[stage] =
         before ? waiting > high * HIGH_WATER_RESUMES / PERCENT : waiting > high;
-    if (before != broker->throttled[stage]) {
+    if (before != broker->throttle.on[stage]) {
         log_debug(before ? "goes_on" : "held_back", "stage=%s waiting=%lu",
                   stage_name((enum stage)stage), (unsigned long)waiting);
     }
-    return broker->throttled[stage];
+    return broker->throttle.on[stage];
 }
 
 /* The jobs that this very request got before, as far as they are still leased to its worker. */
@@ -511,7 +468,7 @@ was_answered(struct broker *broker, const struct parked *parked)
 static void
 send_answer(struct broker *broker, size_t at, uint32_t count, size_t count_at)
 {
-    struct parked *parked = &broker->parked[at];
+    struct parked *parked = &broker->parked.all[at];
     struct worker *worker = leases_worker(broker->leases, parked->worker);
     codec_write_u32((uint8_t *)broker->reply.data + count_at, count);
     worker->answered[worker->answered_at++ % WORKER_ANSWERS] = parked->request.id;
@@ -523,7 +480,7 @@ send_answer(struct broker *broker, size_t at, uint32_t count, size_t count_at)
 static enum status
 serve_one(struct broker *broker, size_t at, uint64_t now, bool *answered, struct reason *why)
 {
-    const struct parked *parked = &broker->parked[at];
+    const struct parked *parked = &broker->parked.all[at];
     struct handout handout = {
         .broker = broker,
         .parked = parked,
@@ -531,13 +488,13 @@ serve_one(struct broker *broker, size_t at, uint64_t now, bool *answered, struct
     };
     buf_reset(&broker->reply);
     codec_put_varint(&broker->reply, broker->options.lease_ms);
-    codec_put_varint(&broker->reply, broker->scope_committed);
+    codec_put_varint(&broker->reply, broker_scope(broker));
     const size_t count_at = broker->reply.length;
     codec_put_u32(&broker->reply, 0);
     bool repeated = was_answered(broker, parked);
     if (repeated) {
         TRY(repeat_answer(&handout, why));
-    } else if (broker->grace_until_ms == 0 && !broker_is_throttled(broker, parked->stage)) {
+    } else if (!broker_in_grace(broker) && !broker_is_throttled(broker, parked->stage)) {
         TRY(parked->stage == STAGE_FETCH ? serve_lanes(&handout, why)
                                          : serve_sequence(&handout, why));
     }
@@ -555,7 +512,7 @@ enum status
 broker_serve(struct broker *broker, struct reason *why)
 {
     const uint64_t now = clock_monotonic_ms();
-    for (size_t i = 0; i < broker->parked_count;) {
+    for (size_t i = 0; i < broker->parked.count;) {
         bool answered = false;
         TRY(serve_one(broker, i, now, &answered, why));
         i += !answered;

@@ -1,10 +1,22 @@
 /* The scope changes: what was filtered by older rules is considered again. docs/SCOPE.md. */
-#include "queue/broker/broker_private.h"
+#include "queue/broker/broker_state.h"
 
 #include "base/system/log.h"
 #include "config/scope_file.h"
 
 static const struct slice SCOPE_ROW = SLICE_INIT("scope");
+
+void
+scope_versions_init(struct scope_versions *scope)
+{
+    buf_init(&scope->change, 4 * (size_t)SCOPE_TEXT_MAXIMUM);
+}
+
+void
+scope_versions_release(struct scope_versions *scope)
+{
+    buf_release(&scope->change);
+}
 
 enum status
 broker_scope_open(struct broker *broker, struct reason *why)
@@ -16,24 +28,24 @@ broker_scope_open(struct broker *broker, struct reason *why)
                            value.length);
     }
     if (status == STATUS_OK) {
-        broker->scope = codec_read_u64((const uint8_t *)value.at);
+        broker->scope.current = codec_read_u64((const uint8_t *)value.at);
     }
-    broker->scope_committed = broker->scope_told = broker->scope;
+    broker->scope.committed = broker->scope.told = broker->scope.current;
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 void
 broker_set_scope(struct broker *broker, uint64_t version, struct slice change)
 {
-    broker->scope_told = version;
-    buf_reset(&broker->scope_change);
-    buf_append_slice(&broker->scope_change, change);
+    broker->scope.told = version;
+    buf_reset(&broker->scope.change);
+    buf_append_slice(&broker->scope.change, change);
 }
 
 uint64_t
 broker_scope(const struct broker *broker)
 {
-    return broker->scope_committed;
+    return broker->scope.committed;
 }
 
 /* ---- other nodes ---- */
@@ -61,11 +73,11 @@ static void
 tell_nodes(struct broker *broker)
 {
     const struct cluster *cluster = broker->options.cluster;
-    if (broker->scope_change.length == 0 && broker->counters.next_id == 1) {
+    if (broker->scope.change.length == 0 && broker->round.counters.next_id == 1) {
         return;
     }
     for (size_t i = 0; i < cluster_node_count(cluster); i++) {
-        struct slice rest = buf_slice(&broker->scope_change);
+        struct slice rest = buf_slice(&broker->scope.change);
         struct incoming word = {.job = {.key.stage = STAGE_EXTRACT,
                                         .uri = SLICE(JOB_SWEEP_URI),
                                         .priority = RANK_USUAL,
@@ -88,14 +100,14 @@ broker_is_scope_word(const struct job *job)
 
 /* All words of the message at once: each time the files are written whole. */
 enum status
-broker_take_scope(struct broker *broker, const struct pending *pending, struct reason *why)
+broker_take_scope(struct broker *broker, const struct pending *pending, uint64_t known,
+                  struct reason *why)
 {
-    const uint64_t known = broker_origin(broker, pending->transfer.origin)->last;
     enum status status = STATUS_OK;
     struct buf change;
     buf_init(&change, ROUND_BYTES);
     for (size_t i = 0; i < pending->incoming_count; i++) {
-        const struct job *job = &broker->incoming[pending->first_incoming + i].job;
+        const struct job *job = &broker->requests.incoming[pending->first_incoming + i].job;
         if (broker_is_scope_word(job) && pending->transfer.first + i > known) {
             buf_append_slice(&change, job->data);
         }
@@ -119,14 +131,14 @@ broker_sweep(struct broker *broker)
                 .uri = SLICE(JOB_SWEEP_URI),
                 .priority = RANK_USUAL,
                 .flags = JOB_REVISIT | JOB_REFILTER,
-                .generation = broker->scope},
+                .generation = broker->scope.current},
         .node = (uint32_t)cluster_self(broker->options.cluster),
     };
-    if (broker->counters.next_id > 1 && !broker->sweep_begun &&
+    if (broker->round.counters.next_id > 1 && !broker->scope.sweep_begun &&
         cluster_serves(broker->options.cluster, STAGE_EXTRACT)) {
-        broker->sweep_begun = true;
+        broker->scope.sweep_begun = true;
         broker_enqueue(broker, &incoming);
-        log_info("scope_changed", "version=%lu", (unsigned long)broker->scope);
+        log_info("scope_changed", "version=%lu", (unsigned long)broker->scope.current);
     }
 }
 
@@ -134,14 +146,15 @@ void
 broker_adopt_scope(struct broker *broker)
 {
     uint8_t value[sizeof(uint64_t)];
-    broker->sweep_begun = false;
-    if (broker->scope_told == broker->scope) {
+    broker->scope.sweep_begun = false;
+    if (broker->scope.told == broker->scope.current) {
         return;
     }
-    broker->scope = broker->scope_told;
-    codec_write_u64(value, broker->scope);
-    store_batch_put(&broker->batch, TREE_ABOUT, SCOPE_ROW, slice_of((char *)value, sizeof value));
-    if (broker->scope != 0) {
+    broker->scope.current = broker->scope.told;
+    codec_write_u64(value, broker->scope.current);
+    store_batch_put(&broker->round.batch, TREE_ABOUT, SCOPE_ROW,
+                    slice_of((char *)value, sizeof value));
+    if (broker->scope.current != 0) {
         tell_nodes(broker);
         broker_sweep(broker);
     }
@@ -150,12 +163,12 @@ broker_adopt_scope(struct broker *broker)
 void
 broker_scope_settle(struct broker *broker, bool committed)
 {
-    if (committed && broker->scope_committed != broker->scope) {
-        broker->scope_committed = broker->scope;
-        buf_release(&broker->scope_change);
-        buf_init(&broker->scope_change, 4 * (size_t)SCOPE_TEXT_MAXIMUM);
+    if (committed && broker->scope.committed != broker->scope.current) {
+        broker->scope.committed = broker->scope.current;
+        scope_versions_release(&broker->scope);
+        scope_versions_init(&broker->scope);
     } else if (!committed) {
-        broker->scope = broker->scope_committed;
+        broker->scope.current = broker->scope.committed;
     }
 }
 
@@ -164,7 +177,7 @@ bool
 broker_is_outdated(const struct broker *broker, const struct completion *completion)
 {
     const uint8_t stage = completion->key.stage;
-    return completion->verdict == VERDICT_DONE && completion->scope < broker->scope_told &&
+    return completion->verdict == VERDICT_DONE && completion->scope < broker->scope.told &&
            (stage == STAGE_FETCH || stage == STAGE_EXTRACT);
 }
 

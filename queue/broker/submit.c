@@ -1,5 +1,5 @@
 /* Requests as they come in: checked, decoded, and their senders known. */
-#include "queue/broker/broker_private.h"
+#include "queue/broker/broker_state.h"
 
 #include <stdlib.h>
 
@@ -11,7 +11,8 @@ enum {
     NEW_LEAST = 14,
     COMPLETION_LEAST = 36,
     TOUCH_LEAST = 26,
-    PARKED_MAXIMUM = 4096,
+    ROUND_REQUESTS = 4096,
+    ROUND_JOBS = 50000,
     WAIT_MAXIMUM_MS = 60000
 };
 
@@ -27,53 +28,9 @@ answer_no_jobs(struct broker *broker, const struct broker_request *request)
 {
     buf_reset(&broker->reply);
     codec_put_varint(&broker->reply, broker->options.lease_ms);
-    codec_put_varint(&broker->reply, broker->scope_committed);
+    codec_put_varint(&broker->reply, broker_scope(broker));
     codec_put_u32(&broker->reply, 0);
     broker->answer(broker->context, request->token, STATUS_OK, buf_slice(&broker->reply), NULL);
-}
-
-/* ---- who speaks ---- */
-
-/* A worker's new incarnation means that the older one is dead; what an older one still says is
- * stale. */
-static uint32_t
-speaker(struct broker *broker, const struct broker_request *request, bool add, bool *stale)
-{
-    uint32_t at = leases_worker_find(broker->leases, request->client);
-    *stale = false;
-    if (at == (uint32_t)WORKER_NONE) {
-        if (!add) {
-            return at;
-        }
-        at = leases_worker_add(broker->leases, request->client);
-    }
-    struct worker *worker = leases_worker(broker->leases, at);
-    worker->heard_ms = clock_monotonic_ms();
-    if (worker->incarnation == request->incarnation) {
-        return at;
-    }
-    if (worker->previous == request->incarnation) {
-        *stale = true;
-        return at;
-    }
-    worker->previous = worker->incarnation;
-    worker->incarnation = request->incarnation;
-    memset(worker->answered, 0, sizeof worker->answered); /* request ids begin anew */
-    for (size_t i = broker->parked_count; i-- > 0;) {
-        if (broker->parked[i].worker == at) {
-            answer(broker, &broker->parked[i].request, STATUS_CANCELLED, NULL);
-            broker_unpark(broker, i);
-        }
-    }
-    if (worker->count > 0) {
-        if (broker->dying_count == broker->dying_capacity) {
-            broker->dying_capacity = broker->dying_capacity == 0 ? 16 : 2 * broker->dying_capacity;
-            broker->dying =
-                memory_resize(broker->dying, broker->dying_capacity, sizeof *broker->dying);
-        }
-        broker->dying[broker->dying_count++] = at;
-    }
-    return at;
 }
 
 /* ---- lists of the round ---- */
@@ -81,33 +38,35 @@ speaker(struct broker *broker, const struct broker_request *request, bool add, b
 static struct pending *
 add_pending(struct broker *broker, const struct broker_request *request)
 {
-    if (broker->pending_count == broker->pending_capacity) {
-        broker->pending_capacity =
-            broker->pending_capacity == 0 ? 64 : 2 * broker->pending_capacity;
-        broker->pending =
-            memory_resize(broker->pending, broker->pending_capacity, sizeof *broker->pending);
+    if (broker->requests.pending_count == broker->requests.pending_capacity) {
+        broker->requests.pending_capacity =
+            broker->requests.pending_capacity == 0 ? 64 : 2 * broker->requests.pending_capacity;
+        broker->requests.pending =
+            memory_resize(broker->requests.pending, broker->requests.pending_capacity,
+                          sizeof *broker->requests.pending);
     }
-    struct pending *pending = &broker->pending[broker->pending_count++];
+    struct pending *pending = &broker->requests.pending[broker->requests.pending_count++];
     *pending = (struct pending){
         .request = *request,
         .worker = (uint32_t)WORKER_NONE,
-        .first_incoming = broker->incoming_count,
-        .first_ending = broker->ending_count,
+        .first_incoming = broker->requests.incoming_count,
+        .first_ending = broker->requests.ending_count,
     };
-    broker->pending_bytes += request->payload.length;
+    broker->requests.pending_bytes += request->payload.length;
     return pending;
 }
 
 static bool
 read_new(struct broker *broker, struct codec_reader *reader, bool ours)
 {
-    if (broker->incoming_count == broker->incoming_capacity) {
-        broker->incoming_capacity =
-            broker->incoming_capacity == 0 ? 256 : 2 * broker->incoming_capacity;
-        broker->incoming =
-            memory_resize(broker->incoming, broker->incoming_capacity, sizeof *broker->incoming);
+    if (broker->requests.incoming_count == broker->requests.incoming_capacity) {
+        broker->requests.incoming_capacity =
+            broker->requests.incoming_capacity == 0 ? 256 : 2 * broker->requests.incoming_capacity;
+        broker->requests.incoming =
+            memory_resize(broker->requests.incoming, broker->requests.incoming_capacity,
+                          sizeof *broker->requests.incoming);
     }
-    struct incoming *incoming = &broker->incoming[broker->incoming_count];
+    struct incoming *incoming = &broker->requests.incoming[broker->requests.incoming_count];
     if (!message_get_new(reader, &incoming->job)) {
         return false;
     }
@@ -117,7 +76,7 @@ read_new(struct broker *broker, struct codec_reader *reader, bool ours)
         reader->bad = true; /* its sender writes to this node's store itself */
         return false;
     }
-    broker->incoming_count++;
+    broker->requests.incoming_count++;
     return true;
 }
 
@@ -132,14 +91,16 @@ read_list_of_new(struct broker *broker, struct codec_reader *reader, bool ours)
 static enum status
 read_ending(struct broker *broker, struct codec_reader *reader, struct reason *why)
 {
-    if (broker->ending_count == broker->ending_capacity) {
-        broker->ending_capacity = broker->ending_capacity == 0 ? 256 : 2 * broker->ending_capacity;
-        broker->endings =
-            memory_resize(broker->endings, broker->ending_capacity, sizeof *broker->endings);
+    if (broker->requests.ending_count == broker->requests.ending_capacity) {
+        broker->requests.ending_capacity =
+            broker->requests.ending_capacity == 0 ? 256 : 2 * broker->requests.ending_capacity;
+        broker->requests.endings =
+            memory_resize(broker->requests.endings, broker->requests.ending_capacity,
+                          sizeof *broker->requests.endings);
     }
-    struct ending *ending = &broker->endings[broker->ending_count];
+    struct ending *ending = &broker->requests.endings[broker->requests.ending_count];
     struct host_report report;
-    *ending = (struct ending){.first = broker->incoming_count};
+    *ending = (struct ending){.first = broker->requests.incoming_count};
     if (!message_get_completion(reader, &ending->completion, &ending->attempt) ||
         !host_report_decode(ending->completion.report, &report)) {
         reader->bad = true;
@@ -148,8 +109,28 @@ read_ending(struct broker *broker, struct codec_reader *reader, struct reason *w
     for (size_t i = 0; i < ending->completion.output_count && read_new(broker, reader, false);
          i++) {
     }
-    broker->ending_count++;
+    broker->requests.ending_count++;
     return reader->bad ? STATUS_OK : broker_prepare_ending(broker, ending, why);
+}
+
+void
+broker_clear_requests(struct broker *broker)
+{
+    struct requests *requests = &broker->requests;
+    requests->pending_count = requests->pending_bytes = 0;
+    requests->incoming_count = requests->ending_count = 0;
+}
+
+void
+broker_requests_close(struct broker *broker)
+{
+    struct requests *requests = &broker->requests;
+    for (size_t i = 0; i < requests->pending_count; i++) {
+        broker_drop(broker, &requests->pending[i].request);
+    }
+    free(requests->pending);
+    free(requests->incoming);
+    free(requests->endings);
 }
 
 /* ---- requests ---- */
@@ -160,10 +141,10 @@ read_put(struct broker *broker, struct pending *pending, struct codec_reader *re
 {
     const struct broker_options *options = &broker->options;
     (void)pending;
-    if (broker->intake_stopped) {
-        return status_fail(why, STATUS_FULL,
-                           "the disk of %s has %llu MB left; free some, or lower queue.min_free",
-                           options->store.folder, (unsigned long long)broker->disk_free >> 20);
+    if (!broker_takes_in(broker)) {
+        return status_fail(
+            why, STATUS_FULL, "the disk of %s has %llu MB left; free some, or lower queue.min_free",
+            options->store.folder, (unsigned long long)broker_disk_free(broker) >> 20);
     }
     read_list_of_new(broker, reader, false);
     return STATUS_OK;
@@ -174,7 +155,7 @@ read_complete(struct broker *broker, struct pending *pending, struct codec_reade
               struct reason *why)
 {
     bool stale;
-    pending->worker = speaker(broker, &pending->request, false, &stale);
+    pending->worker = broker_speaker(broker, &pending->request, false, &stale);
     const size_t n = message_get_count(reader, COMPLETION_LEAST);
     for (size_t i = 0; i < n && !reader->bad; i++) {
         TRY(read_ending(broker, reader, why));
@@ -188,7 +169,7 @@ read_touch(struct broker *broker, struct pending *pending, struct codec_reader *
 {
     bool stale;
     const uint64_t deadline = clock_monotonic_ms() + broker->options.lease_ms;
-    pending->worker = speaker(broker, &pending->request, true, &stale);
+    pending->worker = broker_speaker(broker, &pending->request, true, &stale);
     if (stale) {
         return status_fail(why, STATUS_STALE, "a newer process has this name");
     }
@@ -238,44 +219,21 @@ read_transfer(struct broker *broker, struct pending *pending, struct codec_reade
     pending->transfer.origin = codec_get_u64(reader);
     pending->transfer.epoch = codec_get_u64(reader);
     pending->transfer.first = codec_get_u64(reader);
-    if (broker->intake_stopped) {
+    if (!broker_takes_in(broker)) {
         return status_fail(why, STATUS_FULL, "the disk has no room for jobs of other nodes");
     }
     read_list_of_new(broker, reader, true);
-    for (size_t i = pending->first_incoming; i < broker->incoming_count; i++) {
-        const uint8_t stage = broker->incoming[i].job.key.stage;
+    for (size_t i = pending->first_incoming; i < broker->requests.incoming_count; i++) {
+        const uint8_t stage = broker->requests.incoming[i].job.key.stage;
         if (stage != STAGE_FETCH &&
-            broker->counters.stages[stage].jobs >= 2 * broker->options.high_water) {
+            broker->round.counters.stages[stage].jobs >= 2 * broker->options.high_water) {
             return status_fail(why, STATUS_AGAIN, "enough jobs wait for %s",
                                stage_name((enum stage)stage));
         }
     }
-    pending->incoming_count = broker->incoming_count - pending->first_incoming;
-    return reader->bad ? STATUS_OK : broker_take_scope(broker, pending, why);
-}
-
-static struct parked *
-broker_park(struct broker *broker)
-{
-    if (broker->parked_count == broker->parked_capacity) {
-        broker->parked_capacity = broker->parked_capacity == 0 ? 16 : 2 * broker->parked_capacity;
-        broker->parked =
-            memory_resize(broker->parked, broker->parked_capacity, sizeof *broker->parked);
-    }
-    return &broker->parked[broker->parked_count++];
-}
-
-/* Recalls the worker's requests that still wait, which it no longer wants: they are answered in
- * this round, without jobs. */
-static void
-recall(struct broker *broker, uint32_t worker)
-{
-    for (size_t i = 0; i < broker->parked_count; i++) {
-        if (broker->parked[i].worker == worker) {
-            broker->parked[i].most = 0;
-            broker->parked[i].deadline_ms = 0;
-        }
-    }
+    pending->incoming_count = broker->requests.incoming_count - pending->first_incoming;
+    const uint64_t known = broker_origin_last(broker, pending->transfer.origin);
+    return reader->bad ? STATUS_OK : broker_take_scope(broker, pending, known, why);
 }
 
 static void
@@ -293,30 +251,22 @@ submit_reserve(struct broker *broker, const struct broker_request *request)
     parked.deadline_ms = clock_monotonic_ms() + (wait < WAIT_MAXIMUM_MS ? wait : WAIT_MAXIMUM_MS);
     if (!codec_at_end(&reader) || parked.stage >= STAGE_COUNT || request->client.length == 0 ||
         (parked.stage != STAGE_FETCH &&
-         broker_sequence(broker, parked.stage, parked.lane) == NULL)) {
+         sequences_find(broker->sequences, parked.stage, parked.lane) == NULL)) {
         (void)status_fail(&why, STATUS_BAD_INPUT, "a reserve that makes no sense");
         answer(broker, request, STATUS_BAD_INPUT, &why);
         return;
     }
-    parked.worker = speaker(broker, request, true, &stale);
+    parked.worker = broker_speaker(broker, request, true, &stale);
     if (!stale && parked.most == 0) {
-        recall(broker, parked.worker);
+        broker_recall(broker, parked.worker);
     }
     if (stale || (known != 0 && known != broker->incarnation) || parked.most == 0 ||
-        broker->parked_count >= PARKED_MAXIMUM) {
+        !broker_may_park(broker)) {
         answer_no_jobs(broker, request);
         return;
     }
     leases_worker(broker->leases, parked.worker)->announced = true;
-    for (size_t i = 0; i < broker->parked_count; i++) {
-        struct parked *other = &broker->parked[i];
-        if (other->worker == parked.worker && other->request.id == request->id) {
-            answer(broker, &other->request, STATUS_CANCELLED, NULL);
-            other->request = *request;
-            return;
-        }
-    }
-    *broker_park(broker) = parked;
+    broker_park(broker, &parked);
 }
 
 static void
@@ -361,30 +311,33 @@ submit_for_round(struct broker *broker, const struct broker_request *request)
     if (status == STATUS_OK && !codec_at_end(&reader)) {
         status = status_fail(&why, STATUS_BAD_INPUT, "a request of %zu bytes was not understood",
                              request->payload.length);
-        broker->malformed++;
-        if ((broker->malformed & (broker->malformed - 1)) == 0) { /* must not fill the log */
+        broker->requests.malformed++;
+        if ((broker->requests.malformed & (broker->requests.malformed - 1)) ==
+            0) { /* must not fill the log */
             log_warning("bad_request", "client=%.*s verb=%d bytes=%zu total=%lu",
                         SLICE_PRINT(request->client), request->verb, request->payload.length,
-                        (unsigned long)broker->malformed);
+                        (unsigned long)broker->requests.malformed);
         }
     }
     if (status != STATUS_OK) {
-        broker->incoming_count = pending->first_incoming;
-        broker->ending_count = pending->first_ending;
-        broker->pending_bytes -= request->payload.length;
-        broker->pending_count--;
+        broker->requests.incoming_count = pending->first_incoming;
+        broker->requests.ending_count = pending->first_ending;
+        broker->requests.pending_bytes -= request->payload.length;
+        broker->requests.pending_count--;
         answer(broker, request, status, &why);
         return;
     }
-    pending->incoming_count = broker->incoming_count - pending->first_incoming;
-    pending->ending_count = broker->ending_count - pending->first_ending;
+    pending->incoming_count = broker->requests.incoming_count - pending->first_incoming;
+    pending->ending_count = broker->requests.ending_count - pending->first_ending;
 }
 
 bool
 broker_has_room(const struct broker *broker)
 {
-    return broker->pending_count < ROUND_REQUESTS && broker->pending_bytes < ROUND_BYTES &&
-           broker->incoming_count < ROUND_JOBS && broker->ending_count < ROUND_JOBS;
+    return broker->requests.pending_count < ROUND_REQUESTS &&
+           broker->requests.pending_bytes < ROUND_BYTES &&
+           broker->requests.incoming_count < ROUND_JOBS &&
+           broker->requests.ending_count < ROUND_JOBS;
 }
 
 void

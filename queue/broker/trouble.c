@@ -1,11 +1,10 @@
 /* Hosts in trouble: ORDER.md, "Hosts in trouble". What completions say of hosts becomes changes
  * of this round, which reach the table and the lanes when they are committed. */
-#include "queue/broker/broker_private.h"
+#include "queue/broker/broker_state.h"
 
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/system/clock.h"
 #include "base/system/log.h"
 #include "base/url/url.h"
 
@@ -19,6 +18,19 @@ lane_key(uint8_t bytes[8], uint64_t lane)
 }
 
 /* ---- changes of this round ---- */
+
+void
+round_troubles_init(struct round_troubles *round)
+{
+    map_init(&round->by_lane);
+}
+
+void
+round_troubles_release(struct round_troubles *round)
+{
+    free(round->changes);
+    map_release(&round->by_lane);
+}
 
 struct trouble
 broker_trouble(const struct broker *broker, uint64_t lane)
@@ -56,12 +68,12 @@ change(struct broker *broker, const struct trouble *trouble, struct slice origin
     uint8_t key[8];
     change_of(broker, trouble->lane)->trouble = *trouble;
     if (trouble->failures == 0) {
-        store_batch_remove(&broker->batch, TREE_TROUBLES, lane_key(key, trouble->lane));
+        store_batch_remove(&broker->round.batch, TREE_TROUBLES, lane_key(key, trouble->lane));
         return;
     }
     buf_reset(&broker->scratch);
     trouble_encode(&broker->scratch, trouble, origin, cause);
-    store_batch_put(&broker->batch, TREE_TROUBLES, lane_key(key, trouble->lane),
+    store_batch_put(&broker->round.batch, TREE_TROUBLES, lane_key(key, trouble->lane),
                     buf_slice(&broker->scratch));
 }
 
@@ -89,12 +101,12 @@ failure_of(const struct broker *broker, const struct host_report *report, uint64
     const bool counted = trouble->failures > 0 &&
                          (trouble->flags & (TROUBLE_ASIDE | TROUBLE_SILENT)) == TROUBLE_SILENT;
     return (struct trouble_failure){
-        .now_ms = broker->now_ms,
+        .now_ms = broker->round.now_ms,
         .rest_ms = rest_ms,
         .silent = report->words & HOST_SILENT,
         .forbids = report->words & HOST_FORBIDS,
         .answered_before = lanes_answered(broker->lanes, trouble->lane),
-        .network_ms = broker->counters.network_ms,
+        .network_ms = broker->round.counters.network_ms,
         .silent_hosts = totals.silent > 0 && counted ? totals.silent - 1 : totals.silent,
     };
 }
@@ -113,7 +125,7 @@ broker_note_host(struct broker *broker, const struct job_key *key, const struct 
         return STATUS_OK;
     }
     if (word & (HOST_ANSWERED | HOST_RULES) || (word & HOST_FAILED && !(word & HOST_SILENT))) {
-        broker->counters.network_ms = broker->now_ms;
+        broker->round.counters.network_ms = broker->round.now_ms;
     }
     if (word & HOST_ANSWERED || (word & HOST_RULES && !(word & HOST_FAILED))) {
         trouble = (struct trouble){.lane = lane};
@@ -173,7 +185,7 @@ store_hastened(struct broker *broker, uint64_t lane, struct reason *why)
     struct lane_row row;
     TRY(broker_stored_lane(broker, lane, &row, why));
     TRY(broker_pace(broker, lane, &row.pace, why));
-    row.due_ms = broker->now_ms;
+    row.due_ms = broker->round.now_ms;
     broker_store_lane(broker, lane, &row);
     return STATUS_OK;
 }
@@ -195,7 +207,7 @@ write_tried(struct broker *broker, struct trouble_change *tried, struct reason *
     if (!trouble_decode(value, &stored, &origin, &cause)) {
         return status_fail(why, STATUS_CORRUPT, "what is known of a host in trouble is damaged");
     }
-    trouble_try(&trouble, broker->now_ms);
+    trouble_try(&trouble, broker->round.now_ms);
     change(broker, &trouble, origin, cause);
     return store_hastened(broker, lane, why);
 }
@@ -222,7 +234,7 @@ broker_troubles_settle(struct broker *broker, bool committed)
         const struct trouble_change *one = &round->changes[i];
         troubles_set(broker->troubles, &one->trouble);
         if (one->tried) {
-            lanes_hasten(broker->lanes, one->trouble.lane, broker->now_ms);
+            lanes_hasten(broker->lanes, one->trouble.lane, broker->round.now_ms);
         }
     }
     round->count = 0;

@@ -1,9 +1,7 @@
 /* People look: stats, peek; and give buried jobs another try: kick. */
-#include "queue/broker/broker_private.h"
+#include "queue/broker/broker_state.h"
 
 #include <string.h>
-
-#include "base/system/clock.h"
 
 struct view {
     struct broker *broker;
@@ -70,7 +68,7 @@ count_probes(struct broker *broker)
 static void
 view_stats(struct broker *broker)
 {
-    const struct counters *counters = &broker->committed;
+    const struct counters *counters = &broker->round.committed;
     const struct troubles_totals troubles = troubles_totals(broker->troubles);
     struct queue_stats stats = {
         .seen = counters->seen,
@@ -79,11 +77,11 @@ view_stats(struct broker *broker)
         .sent = counters->sent,
         .received = counters->received,
         .incarnation = broker->incarnation,
-        .disk_free = broker->disk_free,
+        .disk_free = broker_disk_free(broker),
         .hosts_aside = troubles.aside,
         .hosts_failing = troubles.failing,
         .network_ms = counters->network_ms,
-        .intake_stopped = broker->intake_stopped,
+        .intake_stopped = !broker_takes_in(broker),
         .cut_off = troubles.doubted > 0,
     };
     for (uint32_t i = 0; i < leases_worker_end(broker->leases); i++) {
@@ -302,10 +300,10 @@ kick_one(void *context, struct slice key_bytes, struct slice value)
     }
     job.attempt = 1;
     job.due_ms = 0;
-    job.queued_ms = broker->now_ms;
-    store_batch_remove(&broker->batch, TREE_BURIED, key_bytes);
+    job.queued_ms = broker->round.now_ms;
+    store_batch_remove(&broker->round.batch, TREE_BURIED, key_bytes);
     broker_store_job(broker, &job, false);
-    broker->counters.stages[job.key.stage].buried--;
+    broker->round.counters.stages[job.key.stage].buried--;
     broker_touch(broker, job.key.id);
     broker_effect(broker, &(struct effect){.key = job.key, .kind = EFFECT_APPEARED});
     view->count++;

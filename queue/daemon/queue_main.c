@@ -66,7 +66,7 @@ broker_options_of(const struct daemon_setting *setting)
         .group_delay_ms = opt_duration_ms(options, "queue.group_delay"),
         .domain_budget = (uint64_t)opt_integer(options, "queue.domain_budget"),
         .domain_period_ms = DOMAIN_PERIOD_MS,
-        .lane_heads_bytes = (size_t)(cache / 2),
+        .upcoming_bytes = (size_t)(cache / 2),
         .outbox_linger_ms = OUTBOX_LINGER_MS,
         .troubles =
             {

@@ -2,58 +2,8 @@
 
 #include <stdlib.h>
 
-#include "base/heap.h"
-#include "base/map.h"
 #include "base/memory.h"
-
-enum { NONE = -1 };
-enum lane_state { LANE_IDLE, LANE_WAITING, LANE_BUSY, LANE_PARKED, LANE_FREE };
-
-struct lane {
-    uint64_t id;
-    uint64_t due_ms : 48;  /* until the year 10889 */
-    uint64_t answered : 1; /* the host has, at any time */
-    uint32_t place;        /* IDLE: in the heap; WAITING, PARKED, FREE: the next in the list */
-    uint32_t previous;     /* WAITING */
-    uint32_t group;        /* index, NONE */
-    unsigned out : 6;      /* BUSY: jobs */
-    unsigned speed : 2;
-    uint8_t share, credit; /* of sitemaps: in 256ths; what of it is not yet used */
-    unsigned state : 3;    /* enum lane_state */
-    bool listed : 1;       /* jobs of sitemaps may wait in it */
-    bool known : 1;        /* what is stored of it was read */
-    bool counted : 1;      /* BUSY and counted in its group */
-    bool eased : 1;        /* several jobs may be out */
-    bool turn_over : 1;    /* BUSY: others go before it when it ends */
-};
-_Static_assert(sizeof(struct lane) == 32, "there are millions of them");
-
-static const uint64_t due_most_ms = (UINT64_C(1) << 48) - 1;
-
-struct group {
-    uint64_t id;
-    uint64_t due_ms;          /* no lane goes out before */
-    uint64_t previous_due_ms; /* what it was before the latest went out */
-    uint32_t busy;
-    uint32_t members; /* lanes in memory */
-    uint32_t parked;  /* first in the list; FREE: the next free group */
-    uint32_t scout;   /* the lane in the heap that asks for the parked ones, NONE */
-};
-
-struct lanes {
-    uint32_t parallel, burst;
-    uint64_t group_delay_ms;
-    struct lane *lanes;
-    uint32_t used, capacity, free, count, busy;
-    struct map by_id;
-    uint32_t *heap; /* of lanes, by due time */
-    uint32_t heap_count, heap_capacity;
-    uint32_t first_waiting[LANES_SPEEDS], last_waiting[LANES_SPEEDS];
-    uint32_t turns; /* that were given to those that wait */
-    struct group *groups;
-    uint32_t group_used, group_capacity, group_free;
-    struct map group_by_id;
-};
+#include "queue/politeness/lane_table.h"
 
 struct lanes *
 lanes_new(uint32_t parallel, uint64_t group_delay_ms, uint32_t burst)
@@ -83,227 +33,6 @@ lanes_free(struct lanes *lanes)
         free(lanes);
     }
 }
-
-static void
-set_due(struct lane *lane, uint64_t due_ms)
-{
-    lane->due_ms = (due_ms < due_most_ms ? due_ms : due_most_ms) & due_most_ms;
-}
-
-/* ---- the heap ---- */
-
-static bool
-is_due_before(const void *heap, size_t a, size_t b)
-{
-    const struct lanes *lanes = heap;
-    return lanes->lanes[lanes->heap[a]].due_ms < lanes->lanes[lanes->heap[b]].due_ms;
-}
-
-static void
-swap_places(void *heap, size_t a, size_t b)
-{
-    struct lanes *lanes = heap;
-    const uint32_t at = lanes->heap[a];
-    lanes->heap[a] = lanes->heap[b];
-    lanes->heap[b] = at;
-    lanes->lanes[lanes->heap[a]].place = (uint32_t)a;
-    lanes->lanes[at].place = (uint32_t)b;
-}
-
-static void
-heap_up(struct lanes *lanes, uint32_t place)
-{
-    heap_rise(lanes, place, is_due_before, swap_places);
-}
-
-static void
-heap_down(struct lanes *lanes, uint32_t place)
-{
-    heap_sink(lanes, lanes->heap_count, place, is_due_before, swap_places);
-}
-
-static void
-heap_add(struct lanes *lanes, uint32_t at)
-{
-    if (lanes->heap_count == lanes->heap_capacity) {
-        lanes->heap_capacity = lanes->heap_capacity == 0 ? 64 : 2 * lanes->heap_capacity;
-        lanes->heap = memory_resize(lanes->heap, lanes->heap_capacity, sizeof *lanes->heap);
-    }
-    lanes->lanes[at].state = LANE_IDLE;
-    lanes->lanes[at].place = lanes->heap_count;
-    lanes->heap[lanes->heap_count] = at;
-    heap_up(lanes, lanes->heap_count++);
-}
-
-static void
-heap_remove(struct lanes *lanes, uint32_t place)
-{
-    const uint32_t last = lanes->heap[--lanes->heap_count];
-    if (place < lanes->heap_count) {
-        lanes->heap[place] = last;
-        lanes->lanes[last].place = place;
-        heap_up(lanes, place);
-        heap_down(lanes, lanes->lanes[last].place);
-    }
-}
-
-/* ---- those that wait for their turn ---- */
-
-static void
-waiting_add(struct lanes *lanes, uint32_t at)
-{
-    struct lane *lane = &lanes->lanes[at];
-    lane->state = LANE_WAITING;
-    lane->place = (uint32_t)NONE;
-    lane->previous = lanes->last_waiting[lane->speed];
-    if (lane->previous != (uint32_t)NONE) {
-        lanes->lanes[lane->previous].place = at;
-    } else {
-        lanes->first_waiting[lane->speed] = at;
-    }
-    lanes->last_waiting[lane->speed] = at;
-}
-
-static void
-waiting_remove(struct lanes *lanes, uint32_t at)
-{
-    const struct lane *lane = &lanes->lanes[at];
-    if (lane->previous != (uint32_t)NONE) {
-        lanes->lanes[lane->previous].place = lane->place;
-    } else {
-        lanes->first_waiting[lane->speed] = lane->place;
-    }
-    if (lane->place != (uint32_t)NONE) {
-        lanes->lanes[lane->place].previous = lane->previous;
-    } else {
-        lanes->last_waiting[lane->speed] = lane->previous;
-    }
-}
-
-/* The first of the fastest, but one turn in four of the next slower, and so on. NONE: nobody waits.
- */
-static uint32_t
-first_waiting(struct lanes *lanes)
-{
-    uint32_t first = (uint32_t)NONE;
-    for (unsigned speed = 0; speed < LANES_SPEEDS; speed++) {
-        const uint32_t at = lanes->first_waiting[speed];
-        const uint32_t every = 1u << (2 * speed);
-        if (at != (uint32_t)NONE &&
-            (first == (uint32_t)NONE || lanes->turns % every == every - 1)) {
-            first = at;
-        }
-    }
-    return first;
-}
-
-/* ---- groups ---- */
-
-static uint32_t
-group_of(struct lanes *lanes, uint64_t id)
-{
-    if (id == 0 || (lanes->parallel == 0 && lanes->group_delay_ms == 0)) {
-        return (uint32_t)NONE;
-    }
-    uint32_t at = map_get(&lanes->group_by_id, id);
-    if (at != (uint32_t)MAP_NONE) {
-        return at;
-    }
-    if (lanes->group_free != (uint32_t)NONE) {
-        at = lanes->group_free;
-        lanes->group_free = lanes->groups[at].parked;
-    } else {
-        if (lanes->group_used == lanes->group_capacity) {
-            lanes->group_capacity = lanes->group_capacity == 0 ? 64 : 2 * lanes->group_capacity;
-            lanes->groups =
-                memory_resize(lanes->groups, lanes->group_capacity, sizeof *lanes->groups);
-        }
-        at = lanes->group_used++;
-    }
-    lanes->groups[at] = (struct group){.id = id, .parked = (uint32_t)NONE, .scout = (uint32_t)NONE};
-    map_set(&lanes->group_by_id, id, at);
-    return at;
-}
-
-/* Sends one parked lane back to the heap, if the group may admit it and has no scout there. */
-static void
-send_scout(struct lanes *lanes, uint32_t at)
-{
-    struct group *group = &lanes->groups[at];
-    if (group->scout != (uint32_t)NONE || group->parked == (uint32_t)NONE ||
-        (lanes->parallel > 0 && group->busy >= lanes->parallel)) {
-        return;
-    }
-    const uint32_t scout = group->parked;
-    struct lane *lane = &lanes->lanes[scout];
-    group->parked = lane->place;
-    group->scout = scout;
-    if (lane->due_ms < group->due_ms) {
-        set_due(lane, group->due_ms);
-    }
-    heap_add(lanes, scout);
-}
-
-static void
-join_group(struct lanes *lanes, uint32_t at, uint64_t id)
-{
-    const uint32_t group = group_of(lanes, id);
-    if (lanes->lanes[at].group == group) {
-        return;
-    }
-    lanes->lanes[at].group = group;
-    if (group != (uint32_t)NONE) {
-        lanes->groups[group].members++;
-    }
-}
-
-static void
-leave_group(struct lanes *lanes, uint32_t at)
-{
-    const uint32_t place = lanes->lanes[at].group;
-    if (place == (uint32_t)NONE) {
-        return;
-    }
-    struct group *group = &lanes->groups[place];
-    lanes->lanes[at].group = (uint32_t)NONE;
-    if (group->scout == at) {
-        group->scout = (uint32_t)NONE;
-    }
-    send_scout(lanes, place);
-    if (--group->members == 0) {
-        map_remove(&lanes->group_by_id, group->id);
-        group->parked = lanes->group_free;
-        lanes->group_free = place;
-    }
-}
-
-/* Tells whether the group lets a lane out now; else the lane, which is in no list, is put where it
- * waits for its group. */
-static bool
-group_admits(struct lanes *lanes, uint32_t at, uint64_t now_ms)
-{
-    struct lane *lane = &lanes->lanes[at];
-    if (lane->group == (uint32_t)NONE) {
-        return true;
-    }
-    struct group *group = &lanes->groups[lane->group];
-    if (group->scout == at) {
-        group->scout = (uint32_t)NONE;
-    }
-    const bool full = lanes->parallel > 0 && group->busy >= lanes->parallel;
-    if (!full && group->due_ms <= now_ms) {
-        return true;
-    }
-    lane->state = LANE_PARKED;
-    lane->place = group->parked;
-    group->parked = at;
-    if (!full) {
-        send_scout(lanes, lane->group);
-    }
-    return false;
-}
-
-/* ---- lanes ---- */
 
 static uint32_t
 add_lane(struct lanes *lanes, uint64_t id)
@@ -352,7 +81,7 @@ void
 lanes_wake(struct lanes *lanes, uint64_t id)
 {
     if (map_get(&lanes->by_id, id) == (uint32_t)MAP_NONE) {
-        waiting_add(lanes, add_lane(lanes, id));
+        lane_line_up(lanes, add_lane(lanes, id));
     }
 }
 
@@ -367,15 +96,15 @@ lanes_restore(struct lanes *lanes, uint64_t id, uint64_t due_ms, uint64_t group)
     struct lane *lane = &lanes->lanes[at];
     lane->known = lane->listed = true;
     if (lane->due_ms < due_ms) {
-        set_due(lane, due_ms);
+        lane_set_due(lane, due_ms);
     }
     if (lane->group == (uint32_t)NONE) {
-        join_group(lanes, at, group);
+        group_join(lanes, at, group);
     }
     if (added) {
-        heap_add(lanes, at);
+        lane_heap_add(lanes, at);
     } else if (lane->state == LANE_IDLE) {
-        heap_down(lanes, lane->place);
+        lane_heap_down(lanes, lane->place);
     }
 }
 
@@ -385,16 +114,17 @@ first_due(struct lanes *lanes, uint64_t now_ms)
 {
     if (lanes->heap_count > 0 && lanes->lanes[lanes->heap[0]].due_ms <= now_ms) {
         const uint32_t at = lanes->heap[0];
-        heap_remove(lanes, 0);
+        lane_heap_remove(lanes, 0);
         return at;
     }
-    for (uint32_t at = first_waiting(lanes); at != (uint32_t)NONE; at = first_waiting(lanes)) {
-        waiting_remove(lanes, at);
+    for (uint32_t at = lane_first_in_line(lanes); at != (uint32_t)NONE;
+         at = lane_first_in_line(lanes)) {
+        lane_leave_line(lanes, at);
         if (lanes->lanes[at].due_ms <= now_ms) {
             lanes->turns++;
             return at;
         }
-        heap_add(lanes, at);
+        lane_heap_add(lanes, at);
     }
     return (uint32_t)NONE;
 }
@@ -413,7 +143,7 @@ lanes_next(struct lanes *lanes, uint64_t now_ms, uint64_t *id, bool *known)
             struct group *group = &lanes->groups[lane->group];
             group->previous_due_ms = group->due_ms;
             group->due_ms = now_ms + lanes->group_delay_ms;
-            send_scout(lanes, lane->group);
+            group_send_scout(lanes, lane->group);
         }
         *id = lane->id;
         *known = lane->known;
@@ -440,16 +170,16 @@ lanes_take(struct lanes *lanes, uint64_t id)
         }
         *link = lane->place;
     } else if (lane->state == LANE_WAITING) {
-        waiting_remove(lanes, at);
+        lane_leave_line(lanes, at);
     } else {
-        heap_remove(lanes, lane->place);
+        lane_heap_remove(lanes, lane->place);
         if (lane->group != (uint32_t)NONE && lanes->groups[lane->group].scout == at) {
             lanes->groups[lane->group].scout = (uint32_t)NONE;
         }
     }
     set_busy(lanes, at);
     if (lane->group != (uint32_t)NONE) {
-        send_scout(lanes, lane->group);
+        group_send_scout(lanes, lane->group);
     }
     return true;
 }
@@ -483,23 +213,14 @@ lanes_no_more(struct lanes *lanes, uint64_t id)
     }
 }
 
-void
-lanes_set_eased(struct lanes *lanes, uint64_t id, bool eased)
-{
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at != (uint32_t)MAP_NONE) {
-        lanes->lanes[at].eased = eased;
-    }
-}
-
 static void
 postpone(struct lanes *lanes, uint32_t at, uint64_t due_ms)
 {
     struct lane *lane = &lanes->lanes[at];
     if (lane->due_ms < due_ms) {
-        set_due(lane, due_ms);
+        lane_set_due(lane, due_ms);
         if (lane->state == LANE_IDLE) {
-            heap_down(lanes, lane->place);
+            lane_heap_down(lanes, lane->place);
         }
     }
 }
@@ -517,9 +238,9 @@ lanes_hasten(struct lanes *lanes, uint64_t id, uint64_t due_ms)
     lanes_wake(lanes, id);
     struct lane *lane = &lanes->lanes[map_get(&lanes->by_id, id)];
     if (lane->due_ms > due_ms) {
-        set_due(lane, due_ms);
+        lane_set_due(lane, due_ms);
         if (lane->state == LANE_IDLE) {
-            heap_up(lanes, lane->place);
+            lane_heap_up(lanes, lane->place);
         }
     }
 }
@@ -538,17 +259,17 @@ lanes_rest(struct lanes *lanes, uint64_t id, uint64_t due_ms, uint64_t group)
     }
     unset_busy(lanes, at);
     if (lane->group != (uint32_t)NONE) {
-        send_scout(lanes, lane->group);
+        group_send_scout(lanes, lane->group);
     }
     if (group != 0 && (lane->group == (uint32_t)NONE || lanes->groups[lane->group].id != group)) {
-        leave_group(lanes, at);
-        join_group(lanes, at, group);
+        group_leave(lanes, at);
+        group_join(lanes, at, group);
     }
     if (lane->turn_over) {
         lane->turn_over = false;
-        waiting_add(lanes, at);
+        lane_line_up(lanes, at);
     } else {
-        heap_add(lanes, at);
+        lane_heap_add(lanes, at);
     }
 }
 
@@ -590,100 +311,12 @@ lanes_forget(struct lanes *lanes, uint64_t id)
     }
     give_back_due(lanes, at);
     unset_busy(lanes, at);
-    leave_group(lanes, at);
+    group_leave(lanes, at);
     map_remove(&lanes->by_id, id);
     lanes->lanes[at].state = LANE_FREE;
     lanes->lanes[at].place = lanes->free;
     lanes->free = at;
     lanes->count--;
-}
-
-void
-lanes_set_share(struct lanes *lanes, uint64_t id, uint8_t share)
-{
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at != (uint32_t)MAP_NONE) {
-        lanes->lanes[at].share = share;
-    }
-}
-
-void
-lanes_set_answered(struct lanes *lanes, uint64_t id)
-{
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at != (uint32_t)MAP_NONE) {
-        lanes->lanes[at].answered = true;
-    }
-}
-
-bool
-lanes_answered(const struct lanes *lanes, uint64_t id)
-{
-    const uint32_t at = map_get(&lanes->by_id, id);
-    return at != (uint32_t)MAP_NONE && lanes->lanes[at].answered;
-}
-
-bool
-lanes_listed(const struct lanes *lanes, uint64_t id)
-{
-    const uint32_t at = map_get(&lanes->by_id, id);
-    return at != (uint32_t)MAP_NONE && lanes->lanes[at].listed;
-}
-
-uint8_t
-lanes_share(const struct lanes *lanes, uint64_t id)
-{
-    const uint32_t at = map_get(&lanes->by_id, id);
-    return at == (uint32_t)MAP_NONE ? 0 : lanes->lanes[at].share;
-}
-
-void
-lanes_set_listed(struct lanes *lanes, uint64_t id, bool listed)
-{
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at != (uint32_t)MAP_NONE) {
-        lanes->lanes[at].listed = listed;
-    }
-}
-
-void
-lanes_set_speed(struct lanes *lanes, uint64_t id, uint8_t speed)
-{
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at == (uint32_t)MAP_NONE || lanes->lanes[at].speed == speed) {
-        return;
-    }
-    const bool waits = lanes->lanes[at].state == LANE_WAITING;
-    if (waits) {
-        waiting_remove(lanes, at);
-    }
-    lanes->lanes[at].speed = speed & (LANES_SPEEDS - 1);
-    if (waits) {
-        waiting_add(lanes, at);
-    }
-}
-
-bool
-lanes_turn(struct lanes *lanes, uint64_t id)
-{
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at == (uint32_t)MAP_NONE || !lanes->lanes[at].listed) {
-        return false;
-    }
-    struct lane *lane = &lanes->lanes[at];
-    const unsigned credit = lane->credit + (lane->share != 0 ? lane->share : 128u);
-    lane->credit = (uint8_t)credit;
-    return credit > UINT8_MAX;
-}
-
-uint64_t
-lanes_group(const struct lanes *lanes, uint64_t id)
-{
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at == (uint32_t)MAP_NONE || lanes->lanes[at].group == (uint32_t)NONE) {
-        return 0;
-    }
-    return lanes->groups[lanes->lanes[at].group].id;
 }
 
 uint64_t
@@ -707,28 +340,4 @@ size_t
 lanes_busy(const struct lanes *lanes)
 {
     return lanes->busy;
-}
-
-struct lane_view
-lanes_view(const struct lanes *lanes, uint64_t id)
-{
-    static const enum lane_place places[] = {[LANE_IDLE] = LANE_RESTS,
-                                             [LANE_WAITING] = LANE_WAITS,
-                                             [LANE_BUSY] = LANE_OUT,
-                                             [LANE_PARKED] = LANE_WAITS_FOR_GROUP};
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at == (uint32_t)MAP_NONE) {
-        return (struct lane_view){.place = LANE_NOT_HERE};
-    }
-    const struct lane *lane = &lanes->lanes[at];
-    return (struct lane_view){
-        .place = places[lane->state],
-        .due_ms = lane->due_ms,
-        .group = lanes_group(lanes, id),
-        .out = lane->state == LANE_BUSY ? lane->out : 0,
-        .speed = lane->speed,
-        .share = lane->share,
-        .listed = lane->listed,
-        .eased = lane->eased,
-    };
 }

@@ -13,7 +13,7 @@
  *
  * A lane whose turn has begun goes on until its turn is over, whenever it is due; others begin only
  * when no such lane is due. So as few lanes as keep everybody busy have their next jobs in memory
- * (queue/frontier/lane_heads.h), and millions wait for 32 bytes and a slot in the map each.
+ * (queue/frontier/upcoming_jobs.h), and millions wait for 32 bytes and a slot in the map each.
  *
  * Invariant of groups: while lanes are parked, either a lane of the group is BUSY, or exactly
  * one (the group's scout) is in the heap for it; so parking never loses a lane, and a group of

@@ -48,19 +48,20 @@ watch(void *context, int descriptor, uint32_t epoll_events)
 {
     struct fetch *fetch = context;
     const size_t needed = (size_t)descriptor + 1;
-    if (needed > fetch->watched_count) {
+    if (needed > fetch->watched.count) {
         const size_t count = needed * 2;
-        fetch->watched = memory_resize(fetch->watched, count, sizeof(struct watched *));
-        for (size_t i = fetch->watched_count; i < count; i++) {
-            fetch->watched[i] = NULL;
+        fetch->watched.all = memory_resize(fetch->watched.all, count, sizeof(struct watched *));
+        for (size_t i = fetch->watched.count; i < count; i++) {
+            fetch->watched.all[i] = NULL;
         }
-        fetch->watched_count = count;
+        fetch->watched.count = count;
     }
-    if (fetch->watched[descriptor] == NULL) {
-        fetch->watched[descriptor] = memory_alloc(sizeof(struct watched));
-        *fetch->watched[descriptor] = (struct watched){fetch, descriptor};
+    if (fetch->watched.all[descriptor] == NULL) {
+        fetch->watched.all[descriptor] = memory_alloc(sizeof(struct watched));
+        *fetch->watched.all[descriptor] = (struct watched){fetch, descriptor};
     }
-    stage_watch(fetch->run, descriptor, epoll_events, descriptor_ready, fetch->watched[descriptor]);
+    stage_watch(fetch->run, descriptor, epoll_events, descriptor_ready,
+                fetch->watched.all[descriptor]);
 }
 
 static void
@@ -93,13 +94,13 @@ fetch_start(void *context, struct stage_job *job)
     task->unverified = job->document.unverified;
     const enum task_kind kind = task_kind(job->job.uri);
     task->origin = url_origin(task->url);
-    buf_init(&task->robots_url, URL_MAXIMUM);
+    buf_init(&task->robots.url, URL_MAXIMUM);
     (void)pace_decode(job->job.pace, clock_wall_ms(), &pace);
     host_delays_join(fetch->host_delays, digest_local(task->origin), &pace, clock_monotonic_ms());
     if (job->job.deaths > 0) {
         task_rest(task); /* who held the job and died may just have asked the host */
     }
-    task->outcome = VISIT_FAILED;
+    task->end.visit = VISIT_FAILED;
     const bool first = job->job.generation <= 1 && job->job.attempt <= 1 && job->job.deaths == 0;
     if (first && !(job->job.flags & JOB_SEED) && !task->resource &&
         !trap_budget_take(fetch->queries, task->url)) {
@@ -139,14 +140,14 @@ static void
 read_sitemap_options(struct fetch *fetch, const struct opt_set *options)
 {
     const char *score = opt_string(options, "sitemaps.score");
-    fetch->score = strcmp(score, "priority") == 0 ? SCORE_PRIORITY
-                   : strcmp(score, "link") == 0   ? SCORE_LINK
-                                                  : SCORE_BOTH;
-    fetch->sitemaps = strcmp(opt_string(options, "fetch.sitemaps"), "no") != 0;
-    fetch->guess = strcmp(opt_string(options, "fetch.sitemaps"), "yes") == 0;
-    fetch->obey_location = strcmp(opt_string(options, "sitemaps.location"), "obey") == 0;
-    fetch->submission_budget = (uint64_t)opt_integer(options, "sitemaps.budget");
-    fetch->sitemap_files = (uint64_t)opt_integer(options, "sitemaps.files");
+    fetch->sitemaps.score = strcmp(score, "priority") == 0 ? SCORE_PRIORITY
+                            : strcmp(score, "link") == 0   ? SCORE_LINK
+                                                           : SCORE_BOTH;
+    fetch->sitemaps.followed = strcmp(opt_string(options, "fetch.sitemaps"), "no") != 0;
+    fetch->sitemaps.guessed = strcmp(opt_string(options, "fetch.sitemaps"), "yes") == 0;
+    fetch->sitemaps.obey_location = strcmp(opt_string(options, "sitemaps.location"), "obey") == 0;
+    fetch->sitemaps.budget = (uint64_t)opt_integer(options, "sitemaps.budget");
+    fetch->sitemaps.files = (uint64_t)opt_integer(options, "sitemaps.files");
 }
 
 static void
@@ -154,24 +155,24 @@ read_options(struct fetch *fetch, const struct opt_set *options)
 {
     const struct cluster *cluster = stage_cluster(fetch->run);
     fetch->node = cluster_node(cluster, cluster_self(cluster))->name;
-    fetch->robots_name = opt_string(options, "fetch.robots_name");
+    fetch->robots.name = opt_string(options, "fetch.robots_name");
     fetch->retry_ms = opt_duration_ms(options, "fetch.retry");
     fetch->attempts = (unsigned)opt_integer(options, "fetch.attempts");
-    fetch->robots = opt_bool(options, "fetch.robots");
-    fetch->signals = strcmp(opt_string(options, "fetch.robots_signals"), "honour") == 0;
+    fetch->robots.obeyed = opt_bool(options, "fetch.robots");
+    fetch->robots.signals = strcmp(opt_string(options, "fetch.robots_signals"), "honour") == 0;
     read_sitemap_options(fetch, options);
     fetch->pace_rules = pace_rules_from(options);
     fetch_read_recrawl(fetch, options);
     fetch->queries = trap_budget_new((uint32_t)opt_integer(options, "traps.queries"));
-    fetch->plan = strcmp(opt_string(options, "datasets.plan"), "no") != 0;
-    fetch->execute = strcmp(opt_string(options, "datasets.plan"), "yes") == 0;
-    fetch->prefer = opt_string(options, "datasets.prefer");
-    fetch->page_resources = (uint64_t)opt_integer(options, "datasets.page");
+    fetch->datasets.plan = strcmp(opt_string(options, "datasets.plan"), "no") != 0;
+    fetch->datasets.execute = strcmp(opt_string(options, "datasets.plan"), "yes") == 0;
+    fetch->datasets.prefer = opt_string(options, "datasets.prefer");
+    fetch->datasets.page_resources = (uint64_t)opt_integer(options, "datasets.page");
     const char *well_known = opt_string(options, "datasets.well_known");
-    fetch->void_all = strcmp(well_known, "yes") == 0;
-    fetch->void_rdf = strcmp(well_known, "rdf") == 0;
-    fetch->dump_size = (uint64_t)opt_integer(options, "datasets.dump_size");
-    fetch->wait_ms = opt_duration_ms(options, "transform.wait");
+    fetch->datasets.void_all = strcmp(well_known, "yes") == 0;
+    fetch->datasets.void_rdf = strcmp(well_known, "rdf") == 0;
+    fetch->datasets.dump_size = (uint64_t)opt_integer(options, "datasets.dump_size");
+    fetch->datasets.wait_ms = opt_duration_ms(options, "transform.wait");
     fetch->hosts = hosts_new(HOSTS);
     fetch->host_delays = host_delays_new();
     fetch_slow_open(fetch, options);
@@ -249,10 +250,10 @@ fetch_close(void *context)
     trap_budget_free(fetch->queries);
     fetch_slow_close(fetch);
     host_delays_free(fetch->host_delays);
-    for (size_t i = 0; i < fetch->watched_count; i++) {
-        free(fetch->watched[i]);
+    for (size_t i = 0; i < fetch->watched.count; i++) {
+        free(fetch->watched.all[i]);
     }
-    free(fetch->watched);
+    free(fetch->watched.all);
     free(fetch);
 }
 

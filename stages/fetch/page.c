@@ -49,7 +49,7 @@ unanswered(struct task *task, const char *reason)
         task_retry(task, 0, reason);
         return;
     }
-    if (task->fetch->robots) {
+    if (task->fetch->robots.obeyed) {
         forget_rules(task);
     }
     task_wait_for_host(task, reason);
@@ -76,14 +76,14 @@ answered_document(struct task *task, const struct fetch_result *result)
     }
     task_learn(task, result);
     meta_clear(&task->job->meta, META_GONE_SINCE);
-    task->outcome = task_is_sitemap(task) ? task_change_of_bytes(task, result) : VISIT_NOTHING;
+    task->end.visit = task_is_sitemap(task) ? task_change_of_bytes(task, result) : VISIT_NOTHING;
     if (result->body.length == 0) {
         task_remove_graph(task, result);
         task_done(task, "fetched", "the response has no body");
         return;
     }
     if (task->resource) { /* a part of one is of no use */
-        task_done(task, task->truncated.length > 0 ? "failed" : "fetched", result->problem);
+        task_done(task, task->end.truncated.length > 0 ? "failed" : "fetched", result->problem);
         return;
     }
     const struct slice content_type = warc_http_header(result->response_header, "Content-Type");
@@ -94,9 +94,9 @@ answered_document(struct task *task, const struct fetch_result *result)
         .content_type = content_type,
         .link_header = buf_slice(&links),
         .charset = document_charset(content_type),
-        .mapped = task->mapped,
+        .mapped = task->sitemaps.mapped,
         .fetched_ms = result->started_ms,
-        .visit = task_is_sitemap(task) ? (struct document_visit){0} : task->visit,
+        .visit = task_is_sitemap(task) ? (struct document_visit){0} : task->visit.document,
         .response = {.node = slice_string(task->fetch->node),
                      .file = slice_string(location.file),
                      .offset = location.offset,
@@ -104,14 +104,14 @@ answered_document(struct task *task, const struct fetch_result *result)
                      .id = slice_string(location.id)},
     };
     stage_output_next(task->job, STAGE_DETECT, &document);
-    if (task->fetch->plan &&
-        (task->fetch->void_all || (task->fetch->void_rdf && is_rdf(content_type)))) {
+    if (task->fetch->datasets.plan && (task->fetch->datasets.void_all ||
+                                       (task->fetch->datasets.void_rdf && is_rdf(content_type)))) {
         task_ask_void(task);
     }
-    if (task->fetch->plan && is_rdf(content_type) && task_is_void(task)) {
+    if (task->fetch->datasets.plan && is_rdf(content_type) && task_is_void(task)) {
         task->report.rest_ms = DESCRIPTION_REST_MS; /* its plan comes before more pages do */
     }
-    task->handed_on = !task_is_sitemap(task);
+    task->end.handed_on = !task_is_sitemap(task);
     buf_release(&links);
     task_follow_sitemap(task, result);
 }
@@ -168,10 +168,10 @@ answered_redirect(struct task *task, const struct fetch_result *result)
         } else if (scope_allows(task->fetch->scope, buf_slice(&target), job->depth, &because)) {
             queue_target(task, buf_slice(&target));
         } else {
-            task->counts_as = OUTCOME_REDIRECTED_OUT;
+            task->end.counts_as = OUTCOME_REDIRECTED_OUT;
         }
-        task->outcome =
-            slice_equal(task->redirect, buf_slice(&target)) ? VISIT_UNCHANGED : VISIT_CHANGED;
+        task->end.visit =
+            slice_equal(task->visit.redirect, buf_slice(&target)) ? VISIT_UNCHANGED : VISIT_CHANGED;
         task_done(task, "redirected", because);
     }
     buf_release(&target);
@@ -185,15 +185,15 @@ answered_unchanged(struct task *task, const struct fetch_result *result)
     meta_set_number(meta, META_FETCH_MS, result->milliseconds);
     meta_set_number(meta, META_HTTP_STATUS, result->status);
     meta_clear(meta, META_GONE_SINCE);
-    task->outcome = VISIT_UNCHANGED;
+    task->end.visit = VISIT_UNCHANGED;
     if (task_is_sitemap(task)) {
         task_note_reading(task);
     }
     task_learn(task, result);
-    if (task->describes && task->fetch->plan) {
+    if (task->before.describes && task->fetch->datasets.plan) {
         task_put_plan(task);
     }
-    task->counts_as = OUTCOME_UNMODIFIED;
+    task->end.counts_as = OUTCOME_UNMODIFIED;
     task_done(task, "fetched", "not modified");
 }
 
@@ -203,20 +203,20 @@ answered_gone(struct task *task, const struct fetch_result *result)
     struct warc_location location;
     struct meta_update *meta = &task->job->meta;
     const struct fetch *fetch = task->fetch;
-    const bool first = task->gone_since_ms == 0;
-    const bool had_something = task->visited_ms > 0;
+    const bool first = task->visit.gone_since_ms == 0;
+    const bool had_something = task->visit.visited_ms > 0;
     if (first) {
         meta_set_number(meta, META_GONE_SINCE, result->started_ms);
     }
-    if (fetch->recrawl && fetch->confirm_ms > 0 && first && had_something) {
+    if (fetch->recrawl.on && fetch->recrawl.confirm_ms > 0 && first && had_something) {
         /* The record still tells of the answer that is in the index. */
         if (task_archive(task, task->url, result, (struct slice){0}, &location)) {
             task_note_attempt(task, "404 or 410, to be confirmed");
-            task->outcome = VISIT_GONE_MAYBE;
+            task->end.visit = VISIT_GONE_MAYBE;
             task_done(task, NULL, NULL);
         }
     } else if (task_keep_response(task, result, &location)) {
-        task->outcome = VISIT_GONE;
+        task->end.visit = VISIT_GONE;
         task_remove_graph(task, result);
         task_done(task, "gone", "");
     }
@@ -229,7 +229,7 @@ answered_failure(struct task *task, const struct fetch_result *result)
     char reason[40];
     snprintf(reason, sizeof reason, "the server answered %u", result->status);
     if (task_keep_response(task, result, &location)) {
-        task->counts_as = OUTCOME_FAILED_STATUS;
+        task->end.counts_as = OUTCOME_FAILED_STATUS;
         task_done(task, "failed", reason);
     }
 }
@@ -281,7 +281,7 @@ cut(struct task *task, const struct fetch_result *result)
     const bool time = result->end == FETCH_CUT_TIME;
     const unsigned attempt = task->job->job.attempt;
     const bool enough = result->flowing && attempt >= ATTEMPTS_FLOWING;
-    task->counts_as = OUTCOME_FAILED_SILENCE;
+    task->end.counts_as = OUTCOME_FAILED_SILENCE;
     if (attempt < task->fetch->attempts && !enough) {
         if (result->flowing) {
             task_note_flow(task, result);
@@ -289,7 +289,7 @@ cut(struct task *task, const struct fetch_result *result)
         task_retry(task, 0, result->problem);
         return;
     }
-    task->truncated = time ? SLICE("time") : SLICE("disconnect");
+    task->end.truncated = time ? SLICE("time") : SLICE("disconnect");
     if (!task_keep_response(task, result, &location)) {
         return;
     }
@@ -310,7 +310,7 @@ page_fetched(void *context, const struct fetch_result *result)
         answered(task, result);
         break;
     case FETCH_CUT_LENGTH: /* the beginning of a document says much of it */
-        task->truncated = SLICE("length");
+        task->end.truncated = SLICE("length");
         answered(task, result);
         break;
     case FETCH_CUT_TIME:
@@ -318,7 +318,7 @@ page_fetched(void *context, const struct fetch_result *result)
         cut(task, result);
         break;
     case FETCH_FAILED:
-        task->counts_as = result->unsent ? OUTCOME_FAILED_CONNECTION : OUTCOME_FAILED_SILENCE;
+        task->end.counts_as = result->unsent ? OUTCOME_FAILED_CONNECTION : OUTCOME_FAILED_SILENCE;
         (result->unsent ? task_wait_for_host : unanswered)(task, result->problem);
         break;
     case FETCH_REFUSED_HEADER:
@@ -354,8 +354,8 @@ task_get(struct task *task)
     const struct fetch_request request = {
         .url = task->url,
         .resource = task->resource,
-        .etag = task->etag,
-        .last_modified = task->last_modified,
+        .etag = task->before.etag,
+        .last_modified = task->before.last_modified,
         .done = page_fetched,
         .context = task,
     };

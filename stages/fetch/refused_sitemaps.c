@@ -14,8 +14,8 @@ void
 task_put_refused_sitemaps(struct task *task)
 {
     task_queue_sitemaps(task, true);
-    task->sitemap_count = 0;
-    task->handed_on = true; /* there is nothing to be visited */
+    task->sitemaps.count = 0;
+    task->end.handed_on = true; /* there is nothing to be visited */
     task_done(task, NULL, "");
 }
 
@@ -70,7 +70,7 @@ sitemap_known(void *context, enum status status, const struct slice *records, si
 void
 task_list_again(struct task *task)
 {
-    task->handed_on = true; /* the sitemap has a job of its own */
+    task->end.handed_on = true; /* the sitemap has a job of its own */
     if (task_open_content(task)) {
         const struct slice key = arena_printf(&task->job->arena, "u%.*s", SLICE_PRINT(task->url));
         metastore_get(stage_metastore(task->job->run), &key, 1, sitemap_known, task);

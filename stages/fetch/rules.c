@@ -32,8 +32,8 @@ count_maps(const struct host *host)
 static bool
 may_guess(const struct task *task, const struct host *host)
 {
-    return task->fetch->guess && !task_is_sitemap(task) && host->access != HOST_UNREACHABLE &&
-           host->guess_depth > task->job->job.depth &&
+    return task->fetch->sitemaps.guessed && !task_is_sitemap(task) &&
+           host->access != HOST_UNREACHABLE && host->guess_depth > task->job->job.depth &&
            (host->guess_found || host->guess_depth == UINT32_MAX);
 }
 
@@ -51,9 +51,10 @@ static bool
 may_queue_sitemaps(const struct task *task, const struct host *host)
 {
     if (is_for_sitemaps(task)) {
-        return task->fetch->sitemaps && (count_maps(host) > 0 || task->fetch->guess);
+        return task->fetch->sitemaps.followed &&
+               (count_maps(host) > 0 || task->fetch->sitemaps.guessed);
     }
-    if (!task->fetch->sitemaps || task->resource) {
+    if (!task->fetch->sitemaps.followed || task->resource) {
         return false;
     }
     return count_maps(host) > 0 ? host->sitemaps_depth > task->job->job.depth
@@ -65,8 +66,9 @@ may_queue_sitemaps(const struct task *task, const struct host *host)
 static bool
 may_learn_of_guess(const struct task *task, const struct host *host)
 {
-    return task->fetch->guess && !task->resource && !task_is_sitemap(task) && !host->guess_found &&
-           host->guess_depth != UINT32_MAX && host->guess_depth > task->job->job.depth;
+    return task->fetch->sitemaps.guessed && !task->resource && !task_is_sitemap(task) &&
+           !host->guess_found && host->guess_depth != UINT32_MAX &&
+           host->guess_depth > task->job->job.depth;
 }
 
 /* Hosts without sitemaps seldom have a plan; where nothing new was read, less and less is to be
@@ -77,15 +79,16 @@ is_cover_old(const struct task *task, const struct host *host)
     const uint64_t age_ms = count_maps(host) > 0 || host->cover != NULL
                                 ? (uint64_t)COVER_AGE_MS << host->cover_calm
                                 : PLANLESS_AGE_MS;
-    return task->fetch->plan && !task->resource && host->cover_read_ms + age_ms < clock_wall_ms();
+    return task->fetch->datasets.plan && !task->resource &&
+           host->cover_read_ms + age_ms < clock_wall_ms();
 }
 
 static void
 take_maps(struct task *task, const struct slice *maps, size_t n)
 {
-    const uint64_t most = task->fetch->sitemap_files;
-    for (size_t i = 0; task->sitemaps != NULL && i < n && task->sitemap_count < most; i++) {
-        task->sitemaps[task->sitemap_count++] = arena_copy(&task->job->arena, maps[i]);
+    const uint64_t most = task->fetch->sitemaps.files;
+    for (size_t i = 0; task->sitemaps.urls != NULL && i < n && task->sitemaps.count < most; i++) {
+        task->sitemaps.urls[task->sitemaps.count++] = arena_copy(&task->job->arena, maps[i]);
     }
 }
 
@@ -95,24 +98,25 @@ take_from_host(struct task *task, const struct host *host)
 {
     const struct slice *maps;
     struct arena *arena = &task->job->arena;
-    task->authority = arena_copy(arena, host_authority(host, task->url));
+    task->end.authority = arena_copy(arena, host_authority(host, task->url));
     if (host->access != HOST_UNREACHABLE) {
         task_note_crawl_delay(task, host->robots != NULL ? robots_crawl_delay_ms(host->robots) : 0);
     }
-    task->mapped = task->fetch->sitemaps && (count_maps(host) > 0 || host->guess_found);
+    task->sitemaps.mapped =
+        task->fetch->sitemaps.followed && (count_maps(host) > 0 || host->guess_found);
     if (!may_queue_sitemaps(task, host)) {
         return;
     }
     if (count_maps(host) == 0) {
         const struct slice guess = SLICE("/sitemap.xml");
-        task->guess = true;
-        task->sitemaps_again = host->guess_found && !is_for_sitemaps(task);
-        task->sitemaps = arena_alloc(arena, sizeof *task->sitemaps);
+        task->sitemaps.guess = true;
+        task->sitemaps.again = host->guess_found && !is_for_sitemaps(task);
+        task->sitemaps.urls = arena_alloc(arena, sizeof *task->sitemaps.urls);
         take_maps(task, &guess, 1);
         return;
     }
-    task->sitemaps_again = host->sitemaps_depth != UINT32_MAX && !is_for_sitemaps(task);
-    task->sitemaps = arena_alloc(arena, count_maps(host) * sizeof *task->sitemaps);
+    task->sitemaps.again = host->sitemaps_depth != UINT32_MAX && !is_for_sitemaps(task);
+    task->sitemaps.urls = arena_alloc(arena, count_maps(host) * sizeof *task->sitemaps.urls);
     const size_t n = robots_sitemaps(host->robots, &maps);
     take_maps(task, maps, n);
     const size_t schemamaps = robots_schemamaps(host->robots, &maps);
@@ -132,7 +136,7 @@ end_covered(struct task *task, const struct host *host)
         return false;
     }
     snprintf(reason, sizeof reason, "comes out of dumps: %.*s", SLICE_PRINT(dataset));
-    task->handed_on = true; /* it is visited with its dump */
+    task->end.handed_on = true; /* it is visited with its dump */
     task_done(task, "covered", reason);
     return true;
 }
@@ -166,13 +170,13 @@ decide(struct task *task, const struct host *host)
         return;
     }
     if (!host_allows(host, task->url)) {
-        task->counts_as = OUTCOME_DENIED;
+        task->end.counts_as = OUTCOME_DENIED;
         task_done(task, "denied", "robots.txt of the host");
         return;
     }
-    if (task->fetch->signals && host->access == HOST_BY_RULES &&
+    if (task->fetch->robots.signals && host->access == HOST_BY_RULES &&
         signals_reserve(robots_signals(host->robots), url_path_query(task->url))) {
-        task->counts_as = OUTCOME_DENIED;
+        task->end.counts_as = OUTCOME_DENIED;
         task_done(task, "denied", "robots.txt of the host reserves its use: fetch.robots_signals");
         return;
     }
@@ -212,7 +216,7 @@ remember(struct task *task, enum host_access access, uint16_t status, struct sli
     struct meta_update update;
     struct buf key;
     struct robots *robots =
-        access == HOST_BY_RULES ? robots_parse(body, slice_string(fetch->robots_name)) : NULL;
+        access == HOST_BY_RULES ? robots_parse(body, slice_string(fetch->robots.name)) : NULL;
     meta_update_init(&update);
     meta_set_number(&update, META_ROBOTS_FETCHED, now_ms);
     meta_set_number(&update, META_ROBOTS_STATUS, status);
@@ -230,7 +234,7 @@ remember(struct task *task, enum host_access access, uint16_t status, struct sli
     }
     meta_set_text(&update, META_ROBOTS_SIGNALS,
                   robots != NULL ? robots_signals(robots) : (struct slice){0});
-    meta_set_text(&update, META_HOST_IP, task->ip);
+    meta_set_text(&update, META_HOST_IP, task->asking.ip);
     buf_init(&key, URL_MAXIMUM + 1);
     buf_append_char(&key, 'h');
     buf_append_slice(&key, task->origin);
@@ -255,15 +259,15 @@ follow_robots(struct task *task, const struct fetch_result *result)
     struct buf next;
     const struct slice location = warc_http_header(result->response_header, "Location");
     buf_init(&next, URL_MAXIMUM);
-    if (task->robots_hops++ == ROBOTS_HOPS || location.length == 0 ||
-        url_crawl_key(location, buf_slice(&task->robots_url), &next, NULL) != STATUS_OK) {
+    if (task->robots.hops++ == ROBOTS_HOPS || location.length == 0 ||
+        url_crawl_key(location, buf_slice(&task->robots.url), &next, NULL) != STATUS_OK) {
         /* Section 2.3.1.2: after five, as if there were none. */
         decide(task, remember(task, HOST_OPEN, result->status, (struct slice){0}, ""));
         buf_release(&next);
         return;
     }
-    buf_release(&task->robots_url);
-    task->robots_url = next;
+    buf_release(&task->robots.url);
+    task->robots.url = next;
     fetch_robots(task);
 }
 
@@ -273,9 +277,9 @@ robots_decoded(void *context, enum status status, struct slice reply, const stru
     struct task *task = context;
     if (status == STATUS_OK) {
         const struct slice text = reply.length > 0 ? reply : SLICE("");
-        decide(task, remember(task, HOST_BY_RULES, task->robots_status, text, ""));
+        decide(task, remember(task, HOST_BY_RULES, task->robots.status, text, ""));
     } else if (status != STATUS_CANCELLED) { /* else the process ends */
-        unreachable(task, task->robots_status, false, why->text);
+        unreachable(task, task->robots.status, false, why->text);
     }
 }
 
@@ -288,7 +292,7 @@ rules_from(struct task *task, const struct fetch_result *result)
         .coding = warc_http_header(result->response_header, "Content-Encoding"),
         .bytes = result->body,
         .most = ROBOTS_MAXIMUM};
-    task->robots_status = result->status;
+    task->robots.status = result->status;
     if (request.coding.length > 0) {
         fetch_parser_submit(task->fetch->parser, &request, robots_decoded, task);
     } else {
@@ -324,7 +328,7 @@ robots_fetched(void *context, const struct fetch_result *result)
         unreachable(task, 0, result->silent, result->problem);
         return;
     }
-    if (!task_archive(task, buf_slice(&task->robots_url), result,
+    if (!task_archive(task, buf_slice(&task->robots.url), result,
                       whole ? (struct slice){0} : SLICE("length"), &location)) {
         return;
     }
@@ -345,7 +349,7 @@ static void
 fetch_robots(struct task *task)
 {
     const struct fetch_request request = {
-        .url = buf_slice(&task->robots_url),
+        .url = buf_slice(&task->robots.url),
         .size = ROBOTS_MAXIMUM,
         .done = robots_fetched,
         .context = task,
@@ -378,7 +382,7 @@ host_from_record(struct task *task, struct slice record)
     }
     (void)meta_record_text(record, META_ROBOTS_BODY, &body);
     return hosts_put(fetch->hosts, task->origin, HOST_BY_RULES,
-                     robots_parse(body, slice_string(fetch->robots_name)), expires_ms, NULL);
+                     robots_parse(body, slice_string(fetch->robots.name)), expires_ms, NULL);
 }
 
 /* Another process may have made the host's plan, or queued its sitemaps meanwhile. */
@@ -408,10 +412,10 @@ take_conditions(struct task *task, struct slice record)
 {
     struct slice text;
     if (meta_record_text(record, META_ETAG, &text)) {
-        task->etag = arena_copy(&task->job->arena, text);
+        task->before.etag = arena_copy(&task->job->arena, text);
     }
     if (meta_record_text(record, META_LAST_MODIFIED, &text)) {
-        task->last_modified = arena_copy(&task->job->arena, text);
+        task->before.last_modified = arena_copy(&task->job->arena, text);
     }
 }
 
@@ -446,18 +450,18 @@ records_read(void *context, enum status status, const struct slice *records, siz
     }
     const struct slice none = {0};
     task_take_visit(task, records[0], n > 1 ? records[1] : none, n > 2 ? records[2] : none);
-    if (task->spared) {
-        task->outcome = VISIT_PUT_OFF;
+    if (task->visit.spared) {
+        task->end.visit = VISIT_PUT_OFF;
         task_done(task, NULL, NULL);
         return;
     }
     /* A sitemap that is asked for again for its entries is needed whole. */
     if (n > 1 && (!task_is_sitemap(task) || task->job->job.due_ms > 0)) {
-        task->again = true;
-        task->describes = is_description(task, records[0]);
+        task->before.known = true;
+        task->before.describes = is_description(task, records[0]);
         take_conditions(task, records[1]);
     }
-    if (!fetch->robots) {
+    if (!fetch->robots.obeyed) {
         task_get(task);
         return;
     }
@@ -470,8 +474,8 @@ records_read(void *context, enum status status, const struct slice *records, siz
         decide(task, host);
         return;
     }
-    buf_append_slice(&task->robots_url, task->origin);
-    buf_append_string(&task->robots_url, "/robots.txt");
+    buf_append_slice(&task->robots.url, task->origin);
+    buf_append_string(&task->robots.url, "/robots.txt");
     fetch_robots(task);
 }
 
@@ -483,7 +487,7 @@ sitemap_readable(void *context, enum status status, const struct slice *records,
     (void)records;
     (void)n;
     if (status == STATUS_OK) {
-        task->readable = true;
+        task->robots.readable = true;
         task_check_rules(task);
     } else {
         stage_put_off(task->job, why);
@@ -498,7 +502,7 @@ await_sitemap(struct task *task)
 {
     const struct slice key =
         arena_printf(&task->job->arena, "u%.*s", SLICE_PRINT(task->job->job.uri));
-    if (task->readable || !task_is_sitemap(task) ||
+    if (task->robots.readable || !task_is_sitemap(task) ||
         cluster_key_owner(stage_cluster(task->fetch->run), key) ==
             cluster_self(stage_cluster(task->fetch->run))) {
         return false;
@@ -522,7 +526,7 @@ task_check_rules(struct task *task)
         decide(task, host);
         return;
     }
-    if (!again && !fetch->robots) {
+    if (!again && !fetch->robots.obeyed) {
         task_get(task);
         return;
     }
@@ -532,6 +536,6 @@ task_check_rules(struct task *task)
         arena_printf(arena, "u%.*s", SLICE_PRINT(job->uri)),
         arena_printf(arena, "s%.*s", SLICE_PRINT(job->uri)),
     };
-    const size_t known = fetch->recrawl ? 3 : 2;
+    const size_t known = fetch->recrawl.on ? 3 : 2;
     metastore_get(stage_metastore(task->job->run), keys, again ? known : 1, records_read, task);
 }

@@ -76,7 +76,7 @@ may_list(struct listing *listing, struct slice key)
         return true;
     }
     listing->outside++;
-    return !listing->task->fetch->obey_location;
+    return !listing->task->fetch->sitemaps.obey_location;
 }
 
 static bool
@@ -84,7 +84,7 @@ is_in_scope(struct listing *listing, struct slice key, unsigned depth)
 {
     struct task *task = listing->task;
     const bool allowed = scope_allows(task->fetch->scope, key, depth, NULL);
-    if (!allowed && (task->refused & REFUSED_ENTRIES) == 0) {
+    if (!allowed && (task->end.refused & REFUSED_ENTRIES) == 0) {
         task_note_refused(task, REFUSED_ENTRIES);
     }
     return allowed;
@@ -338,7 +338,7 @@ static bool
 claims_change(const struct listing *listing, const struct listed *listed, struct slice record)
 {
     const uint64_t known_ms = meta_record_count(record, META_SITEMAP_LASTMOD);
-    const uint64_t visited_ms = listing->task->visited_ms;
+    const uint64_t visited_ms = listing->task->visit.visited_ms;
     if (listed->modified_ms == 0 || listed->is_new) {
         return false;
     }
@@ -367,10 +367,11 @@ score_of(const struct listing *listing, const struct listed *listed, struct slic
 {
     uint64_t rank = 0;
     const bool ranked = meta_record_number(
-        record, listing->task->fetch->score == SCORE_LINK ? META_LINK_RANK : META_PRIORITY_RANK,
+        record,
+        listing->task->fetch->sitemaps.score == SCORE_LINK ? META_LINK_RANK : META_PRIORITY_RANK,
         &rank);
     const double stated = (double)listed->stated / 100, ranks = (double)rank / 1000;
-    switch (listing->task->fetch->score) {
+    switch (listing->task->fetch->sitemaps.score) {
     case SCORE_PRIORITY:
         return stated;
     case SCORE_LINK:
@@ -390,7 +391,7 @@ has_room_for_file(struct listing *listing, const struct listed *listed)
     if (!listed->is_new && !listing->again) {
         return true;
     }
-    if (submissions->files >= listing->task->fetch->sitemap_files) {
+    if (submissions->files >= listing->task->fetch->sitemaps.files) {
         listing->cut = "more sitemaps of the host than sitemaps.files";
         return false;
     }
@@ -417,7 +418,7 @@ decide(struct listing *listing, size_t at, struct slice record)
         listed->priority = listed->held ? SUBMISSION_PRIORITY : listed->priority;
     }
     const double trust = recrawl_trust(listing->claims_held, listing->claims_broken);
-    if (fetch->recrawl && claims_change(listing, listed, record) &&
+    if (fetch->recrawl.on && claims_change(listing, listed, record) &&
         recrawl_believes(trust, fingerprint64(listed->key) + listing->task->job->job.generation)) {
         listed->claimed = true;
         listing->claims[listing->claim_count++] = at;
@@ -476,9 +477,9 @@ take_submitter(struct listing *listing, struct slice host)
                              .files = meta_record_count(host, META_SITEMAP_FILES)};
     listing->claims_held = meta_record_count(host, META_CLAIMS_HELD);
     listing->claims_broken = meta_record_count(host, META_CLAIMS_BROKEN);
-    listing->allowance = fetch->submission_budget == 0
+    listing->allowance = fetch->sitemaps.budget == 0
                              ? UINT64_MAX
-                             : submission_allowance(fetch->submission_budget,
+                             : submission_allowance(fetch->sitemaps.budget,
                                                     meta_record_count(host, META_SITEMAP_SAMPLED),
                                                     meta_record_count(host, META_SITEMAP_USEFUL));
 }

@@ -33,7 +33,7 @@ encode_claim(const struct listing *listing, const struct listed *listed, struct 
     if (listing->index) {
         sitemap_encode_naming(listing->submitter, false, listing->task->job->document.nesting + 1,
                               data);
-    } else if (listing->task->fetch->recrawl &&
+    } else if (listing->task->fetch->recrawl.on &&
                (document.claimed_ms > 0 || document.change_frequency.length > 0)) {
         document_encode(data, &document);
     }
@@ -155,10 +155,10 @@ task_follow_sitemap(struct task *task, const struct fetch_result *result)
         .coding = warc_http_header(result->response_header, "Content-Encoding"),
         .bytes = result->body,
         .named = is_named(task),
-        .described = task->fetch->plan,
+        .described = task->fetch->datasets.plan,
     };
     /* Most pages are none, which is seen here when they are not packed. */
-    if (!task->fetch->sitemaps ||
+    if (!task->fetch->sitemaps.followed ||
         (!request.named && request.coding.length == 0 && !sitemap_is_likely(request.bytes))) {
         end_without_sitemap(task);
         return;

@@ -58,7 +58,7 @@ static bool
 is_too_large(const struct download *download, struct slice header)
 {
     return slice_number(warc_http_header(header, "Content-Length")) + download->at_hand >
-           download->task->fetch->dump_size;
+           download->task->fetch->datasets.dump_size;
 }
 
 static bool
@@ -87,8 +87,8 @@ static bool
 take(void *context, struct slice bytes)
 {
     struct download *download = context;
-    if (download->keeps &&
-        download->at_hand + download->written + bytes.length > download->task->fetch->dump_size) {
+    if (download->keeps && download->at_hand + download->written + bytes.length >
+                               download->task->fetch->datasets.dump_size) {
         download->refused = true;
         return false;
     }
@@ -135,7 +135,7 @@ complete(struct task *task, const struct fetch_result *result)
         task_free(task);
         return;
     }
-    task->truncated = SLICE("length");
+    task->end.truncated = SLICE("length");
     if (!task_keep_response(task, result, &location)) {
         return;
     }
@@ -246,9 +246,9 @@ get_dump(struct task *task, bool conditional)
     struct download *download = task->download;
     const struct fetch_request request = {
         .url = task->url,
-        .etag = conditional ? task->etag : (struct slice){0},
-        .last_modified = conditional ? task->last_modified : (struct slice){0},
-        .size = task->fetch->dump_size,
+        .etag = conditional ? task->before.etag : (struct slice){0},
+        .last_modified = conditional ? task->before.last_modified : (struct slice){0},
+        .size = task->fetch->datasets.dump_size,
         .done = downloaded,
         .context = task,
         .sink = &download->sink,
@@ -269,7 +269,7 @@ looked_at(void *context, const struct fetch_result *result)
         return;
     }
     task_note_end(task, result);
-    if (slice_equal(warc_http_header(result->response_header, "ETag"), task->etag)) {
+    if (slice_equal(warc_http_header(result->response_header, "ETag"), task->before.etag)) {
         download_discard(task->download);
         task_done(task, "fetched", "not modified");
     } else {
@@ -311,7 +311,7 @@ task_download(struct task *task)
     download->sink = (struct fetch_sink){begin, take, download};
     const bool conditional =
         slice_is(task->job->document.type, DUMP_AGAIN) && download->at_hand == 0;
-    if (conditional && task->etag.length > 0 && url_is_ftp(task->url)) {
+    if (conditional && task->before.etag.length > 0 && url_is_ftp(task->url)) {
         look_at_dump(task);
     } else {
         get_dump(task, conditional);

@@ -227,13 +227,13 @@ keep_page(struct harvest *harvest, const struct fetch_result *result,
     next.after = page->last;
     next.number++;
     next.shorter = page->resources < next.page ? 1 : 0;
-    if (next.bytes > task->fetch->dump_size) {
+    if (next.bytes > task->fetch->datasets.dump_size) {
         give_up(harvest, "failed", "larger than datasets.dump_size");
     } else if (!append_page(harvest, buf_slice(&page->text))) {
         release(harvest, strerror(errno));
     } else if (next.shorter != 0 && next.triples == next.counted) {
         finish(harvest, result, &next);
-    } else if (task_archive(task, task->request.url, result, (struct slice){0}, &location)) {
+    } else if (task_archive(task, task->asking.request.url, result, (struct slice){0}, &location)) {
         put_next_page(harvest, &next);
     } else {
         harvest_free(harvest);
@@ -301,7 +301,7 @@ redirected(struct harvest *harvest, const struct fetch_result *result)
     buf_init(&target, URL_MAXIMUM);
     const struct slice to = warc_http_header(result->response_header, "Location");
     const bool moved = to.length > 0 && task->job->job.hops < REDIRECTS_MOST &&
-                       url_crawl_key(to, task->request.url, &target, NULL) == STATUS_OK;
+                       url_crawl_key(to, task->asking.request.url, &target, NULL) == STATUS_OK;
     struct slice uri = buf_slice(&target);
     const size_t query = slice_find_slice(uri, SLICE("query="));
     uri.length = query > 0 && query < uri.length ? query - 1 : uri.length;
@@ -525,7 +525,7 @@ task_harvest(struct task *task)
     arena_init(&harvest->arena, EXECUTION_BYTES);
     harvest_decode(told->link_header, &harvest->at);
     if (harvest->at.page == 0) {
-        harvest->at.page = task->fetch->page_resources;
+        harvest->at.page = task->fetch->datasets.page_resources;
         harvest->at.depth = HARVEST_DEPTH;
     }
     const struct slice key =

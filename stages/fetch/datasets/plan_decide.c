@@ -245,7 +245,7 @@ plan_description(struct planning *planning, const struct description *descriptio
 {
     struct plan_assumptions assumptions;
     plan_assumptions_default(&assumptions);
-    plan_prefer(&assumptions, planning->task->fetch->prefer);
+    plan_prefer(&assumptions, planning->task->fetch->datasets.prefer);
     for (size_t i = 0; i < description->dataset_count; i++) {
         struct dataset_plan plan;
         const struct dataset *dataset = &description->datasets[i];
@@ -442,7 +442,7 @@ remembered(void *context, enum status status, const struct slice *records, size_
         planning_wait(planning, why->text);
         return;
     }
-    for (size_t i = 0; planning->task->fetch->execute && i < n; i++) {
+    for (size_t i = 0; planning->task->fetch->datasets.execute && i < n; i++) {
         struct slice state = {0};
         (void)meta_record_text(records[i], META_STATE, &state);
         if (planning->executions[i].space_count > 0) {

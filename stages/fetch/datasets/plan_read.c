@@ -176,7 +176,8 @@ static void
 plan_or_wait(struct planning *planning)
 {
     const bool patient =
-        planning->task->job->job.queued_ms + planning->task->fetch->wait_ms > clock_wall_ms();
+        planning->task->job->job.queued_ms + planning->task->fetch->datasets.wait_ms >
+        clock_wall_ms();
     if (planning->away) {
         planning_wait(planning, "a node that has a description does not answer");
         return;

@@ -335,9 +335,9 @@ answered(void *context, enum status status, const struct slice *records, size_t 
             take_record(job, sought, records[at++]);
             moved += sought->hops > hops ? 1 : 0;
             /* Samples are waited for so long and no longer. */
-            waits += !sought->settled &&
-                             (sought->dump ||
-                              task->job->job.queued_ms + task->fetch->wait_ms > clock_wall_ms())
+            waits += !sought->settled && (sought->dump ||
+                                          task->job->job.queued_ms + task->fetch->datasets.wait_ms >
+                                              clock_wall_ms())
                          ? 1
                          : 0;
         }

@@ -7,7 +7,7 @@
  * limits, ends) stays with the owner's thread, which an eventfd wakes.
  *
  * Passive mode only, one file and one connection a request, QUIT at its end. What connects is
- * checked as in HTTP (fetch_transfer.c), the data connection too, which goes to the address of the
+ * checked as in HTTP (transfer_place.c), the data connection too, which goes to the address of the
  * control connection whatever the server names.
  *
  * Hostile input: servers. Replies are kept up to HEADER_BYTES, each is waited for as long as
@@ -17,15 +17,14 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/url/url.h"
-#include "stages/fetch/http/fetch_http_private.h"
+#include "stages/fetch/http/http_state.h"
+#include "stages/fetch/http/transfer.h"
 
 enum { FTP_THREADS = 32 };
 
@@ -48,14 +47,14 @@ void
 ftp_prepare(struct transfer *transfer, const struct fetch_request *request)
 {
     CURL *easy = transfer->easy;
-    transfer->resumed_at = request->range_from;
-    transfer->head = request->head;
+    transfer->ftp.resumed_at = request->range_from;
+    transfer->ftp.head = request->head;
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "ftp,ftps");
     curl_easy_setopt(
         easy, CURLOPT_USE_SSL,
         (long)(slice_starts(request->url, SLICE("ftps:")) ? CURLUSESSL_ALL : CURLUSESSL_NONE));
     curl_easy_setopt(easy, CURLOPT_FTP_SKIP_PASV_IP, 1L);
-    curl_easy_setopt(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, transfer->http->stall_seconds);
+    curl_easy_setopt(easy, CURLOPT_SERVER_RESPONSE_TIMEOUT, transfer->http->settings.stall_seconds);
     curl_easy_setopt(easy, CURLOPT_FILETIME, 1L);
     /* The dialogue begins before the request. */
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, NULL);
@@ -78,22 +77,22 @@ void
 ftp_command(struct transfer *transfer, struct slice line)
 {
     const bool names = slice_starts(line, SLICE("USER ")) || slice_starts(line, SLICE("PASS "));
-    transfer->secret = transfer->authorised && names;
-    transfer->quits = slice_starts(line, SLICE("QUIT"));
-    if (transfer->secret) {
-        buf_append(&transfer->request, line.at, 5);
+    transfer->ftp.secret = transfer->authorised && names;
+    transfer->ftp.quits = slice_starts(line, SLICE("QUIT"));
+    if (transfer->ftp.secret) {
+        buf_append(&transfer->exchange.request, line.at, 5);
         line = SLICE("[withheld]\r\n");
     }
-    buf_append_slice(&transfer->request, line);
+    buf_append_slice(&transfer->exchange.request, line);
 }
 
 /* RFC 959, section 4.2: the line that ends a reply. That to QUIT says nothing of the file. */
 static void
 take_code(struct transfer *transfer, struct slice line)
 {
-    if (line.length > 3 && line.at[3] == ' ' && !transfer->quits) {
+    if (line.length > 3 && line.at[3] == ' ' && !transfer->ftp.quits) {
         const uint64_t code = slice_number(slice_of(line.at, 3));
-        transfer->reply = code >= 100 ? (uint16_t)code : transfer->reply;
+        transfer->ftp.reply = code >= 100 ? (uint16_t)code : transfer->ftp.reply;
     }
 }
 
@@ -103,20 +102,21 @@ ftp_reply(struct transfer *transfer, struct slice line)
     /* libcurl's own words, which it puts among the server's when there is no body. */
     static const char *const own[] = {"Content-Length: ", "Last-Modified: ", "Accept-ranges: "};
     for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
-        if (transfer->head && slice_starts(line, slice_string(own[i]))) {
+        if (transfer->ftp.head && slice_starts(line, slice_string(own[i]))) {
             return true;
         }
     }
     take_code(transfer, line);
-    if (transfer->secret && line.length > 4) { /* it may speak of the name that was given */
-        buf_append(&transfer->request, line.at, 4);
+    if (transfer->ftp.secret && line.length > 4) { /* it may speak of the name that was given */
+        buf_append(&transfer->exchange.request, line.at, 4);
         line = SLICE("[withheld]\r\n");
     }
-    const bool room = transfer->request.length + line.length <= transfer->header.maximum;
-    if (!room || buf_append_slice(&transfer->request, line) != STATUS_OK) {
-        transfer->header_too_long = true;
+    const bool room =
+        transfer->exchange.request.length + line.length <= transfer->exchange.header.maximum;
+    if (!room || buf_append_slice(&transfer->exchange.request, line) != STATUS_OK) {
+        transfer->exchange.header_too_long = true;
     }
-    return !transfer->header_too_long;
+    return !transfer->exchange.header_too_long;
 }
 
 /* ---- the response ---- */
@@ -129,11 +129,11 @@ write_header(struct transfer *transfer)
     curl_off_t length = -1, seconds = -1;
     char date[64];
     struct tm calendar;
-    struct buf *header = &transfer->header;
+    struct buf *header = &transfer->exchange.header;
     curl_easy_getinfo(transfer->easy, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length);
     curl_easy_getinfo(transfer->easy, CURLINFO_FILETIME_T, &seconds);
     const time_t modified = (time_t)seconds;
-    const unsigned long long from = transfer->resumed_at;
+    const unsigned long long from = transfer->ftp.resumed_at;
     const unsigned long long size = length >= 0 ? (unsigned long long)length + from : 0;
     buf_reset(header);
     if (length >= 0) {
@@ -150,16 +150,16 @@ write_header(struct transfer *transfer)
         }
     }
     buf_append_string(header, "\r\n");
-    transfer->header_complete = true;
+    transfer->exchange.header_complete = true;
 }
 
 uint16_t
 ftp_begin(struct transfer *transfer)
 {
-    if (!transfer->header_complete) {
+    if (!transfer->exchange.header_complete) {
         write_header(transfer);
     }
-    return transfer->resumed_at > 0 ? 206 : 200;
+    return transfer->ftp.resumed_at > 0 ? 206 : 200;
 }
 
 /* A reply that ended the matter, as HTTP would have said it. */
@@ -180,17 +180,17 @@ status_of_reply(uint16_t reply)
 uint16_t
 ftp_status(struct transfer *transfer, CURLcode code)
 {
-    if (code == CURLE_OK || transfer->header_complete) {
+    if (code == CURLE_OK || transfer->exchange.header_complete) {
         return ftp_begin(transfer);
     }
     const bool beyond = code == CURLE_FTP_COULDNT_USE_REST || code == CURLE_BAD_DOWNLOAD_RESUME;
-    if (!beyond && (transfer->reply < 400 || transfer->header_too_long || transfer->at_limit != 0 ||
-                    transfer->refused != NULL)) {
+    if (!beyond && (transfer->ftp.reply < 400 || transfer->exchange.header_too_long ||
+                    transfer->place.at_limit != 0 || transfer->place.refused != NULL)) {
         return 0;
     }
-    buf_append_string(&transfer->header, "\r\n");
-    transfer->header_complete = true;
-    return beyond ? 416 : status_of_reply(transfer->reply);
+    buf_append_string(&transfer->exchange.header, "\r\n");
+    transfer->exchange.header_complete = true;
+    return beyond ? 416 : status_of_reply(transfer->ftp.reply);
 }
 
 /* ---- threads ---- */
@@ -201,9 +201,9 @@ perform(void *context)
     struct transfer *transfer = context;
     struct ftp_threads *threads = &transfer->http->ftp;
     const uint64_t one = 1;
-    transfer->code = curl_easy_perform(transfer->easy);
+    transfer->ftp.code = curl_easy_perform(transfer->easy);
     pthread_mutex_lock(&threads->lock);
-    transfer->after = threads->ended;
+    transfer->ftp.after = threads->ended;
     threads->ended = transfer;
     pthread_mutex_unlock(&threads->lock);
     (void)!write(threads->descriptor, &one, sizeof one);
@@ -217,7 +217,7 @@ start_thread(struct transfer *transfer)
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    const int error = pthread_create(&transfer->thread, NULL, perform, transfer);
+    const int error = pthread_create(&transfer->ftp.thread, NULL, perform, transfer);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (error != 0) {
         snprintf(transfer->problem, sizeof transfer->problem, "no thread: %s", strerror(error));
@@ -244,9 +244,9 @@ ftp_start(struct transfer *transfer)
 {
     struct ftp_threads *threads = &transfer->http->ftp;
     const uint64_t one = 1;
-    transfer->after = NULL;
+    transfer->ftp.after = NULL;
     *threads->last = transfer;
-    threads->last = &transfer->after;
+    threads->last = &transfer->ftp.after;
     (void)!write(threads->descriptor, &one, sizeof one); /* never called back from inside */
 }
 
@@ -267,14 +267,14 @@ ftp_ready(struct fetch_http *http, void (*end)(struct transfer *transfer, CURLco
     uint64_t count;
     (void)!read(threads->descriptor, &count, sizeof count);
     for (struct transfer *next, *one = take_ended(threads); one != NULL; one = next) {
-        next = one->after;
-        pthread_join(one->thread, NULL);
+        next = one->ftp.after;
+        pthread_join(one->ftp.thread, NULL);
         threads->running--;
-        end(one, one->code);
+        end(one, one->ftp.code);
     }
     while (threads->waiting != NULL && threads->running < FTP_THREADS) {
         struct transfer *first = threads->waiting;
-        threads->waiting = first->after;
+        threads->waiting = first->ftp.after;
         if (threads->waiting == NULL) {
             threads->last = &threads->waiting;
         }
@@ -294,8 +294,8 @@ ftp_close(struct fetch_http *http)
     struct ftp_threads *threads = &http->ftp;
     atomic_store(&threads->stop, true);
     while (threads->running > 0) {
-        for (struct transfer *one = take_ended(threads); one != NULL; one = one->after) {
-            pthread_join(one->thread, NULL);
+        for (struct transfer *one = take_ended(threads); one != NULL; one = one->ftp.after) {
+            pthread_join(one->ftp.thread, NULL);
             threads->running--;
         }
         usleep(threads->running > 0 ? LOOK_US : 0);

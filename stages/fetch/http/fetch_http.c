@@ -1,15 +1,13 @@
 /* libcurl's multi interface by sockets: libcurl says which descriptors and which timer it wants
  * (on_socket, on_timer), the owner's loop says what happened (fetch_http_ready, fetch_http_tick),
  * and after each of these finished transfers are collected. */
-#include "stages/fetch/http/fetch_http_private.h"
+#include "stages/fetch/http/fetch_http.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 
-#include "base/digest.h"
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "base/system/file.h"
@@ -19,18 +17,10 @@
 #include "stages/fetch/http/address_rules.h"
 #include "stages/fetch/http/fetch_credentials.h"
 #include "stages/fetch/http/hosts_file.h"
+#include "stages/fetch/http/http_state.h"
+#include "stages/fetch/http/transfer.h"
 
-enum { SHARE = 128, OTHER_FILES = 256, HEADER_BYTES = 128 << 10 };
-/* Prefers RDF. */
-static const char ACCEPT[] =
-    "application/n-quads, application/trig;q=0.95, text/turtle;q=0.95, "
-    "application/n-triples;q=0.95, application/rdf+xml;q=0.95, application/ld+json;q=0.8, "
-    "application/xhtml+xml;q=0.6, application/xml;q=0.5, text/html;q=0.5, */*;q=0.2";
-/* For what is fetched only because a document needs it: JSON-LD contexts, stylesheets. */
-static const char ACCEPT_RESOURCE[] =
-    "application/ld+json, application/json;q=0.9, application/xslt+xml;q=0.8, "
-    "application/xml;q=0.7, */*;q=0.2";
-
+enum { SHARE = 128, OTHER_FILES = 256 };
 /* ---- callbacks of the multi handle ---- */
 
 static int
@@ -99,94 +89,6 @@ time_dns(void *context, uint64_t delay_ms)
 
 /* ---- opening ---- */
 
-static char *
-header_line(const char *name, const char *value)
-{
-    struct buf line;
-    buf_init(&line, REQUEST_MAXIMUM);
-    buf_printf(&line, "%s: %s", name, value);
-    char *copy = memory_string(line.data ? line.data : "");
-    buf_release(&line);
-    return copy;
-}
-
-static void
-append_header(struct fetch_http *http, const char *name, const char *value)
-{
-    char *line = header_line(name, value);
-    http->headers = curl_slist_append(http->headers, line);
-    free(line);
-}
-
-/* "host:port", "[v6]:port" or curl's own four parts, for all schemes or, after "https=", "http=" or
- * "ftp=", for one. An item of the other kind than one_scheme asks for is passed over. */
-static void
-add_connect_to(struct fetch_http *http, const char *item, bool one_scheme)
-{
-    static const char *const names[] = {"http=", "https=", "ftp="};
-    int only = SCHEME_COUNT;
-    char rule[1024];
-    for (int i = 0; i < SCHEME_COUNT; i++) {
-        only = strncmp(item, names[i], strlen(names[i])) == 0 ? i : only;
-    }
-    if ((only < SCHEME_COUNT) != one_scheme) {
-        return;
-    }
-    item += one_scheme ? strlen(names[only]) : 0;
-    unsigned colons = 0;
-    for (const char *c = item; *c != '\0' && item[0] != '['; c++) {
-        colons += *c == ':';
-    }
-    snprintf(rule, sizeof rule, "%s%s", colons >= 3 ? "" : "::", item);
-    for (int i = 0; i < SCHEME_COUNT; i++) {
-        if (!one_scheme || only == i) {
-            http->connect[i] = curl_slist_append(http->connect[i], rule);
-        }
-    }
-}
-
-/* RFC 1635: who is anonymous leaves a mail address as password. */
-static char *
-anonymous(const char *from)
-{
-    struct buf text;
-    buf_init(&text, REQUEST_MAXIMUM);
-    buf_printf(&text, "anonymous:%s", from[0] != '\0' ? from : "anonymous@");
-    char *copy = memory_string(text.data);
-    buf_release(&text);
-    return copy;
-}
-
-static void
-read_options(struct fetch_http *http, const struct opt_set *options)
-{
-    const char *const *items;
-    if (opt_string(options, "fetch.user_agent")[0] != '\0') {
-        append_header(http, "User-Agent", opt_string(options, "fetch.user_agent"));
-    }
-    append_header(http, "Accept", ACCEPT);
-    http->accept_resource = header_line("Accept", ACCEPT_RESOURCE);
-    append_header(http, "Accept-Encoding", "gzip, deflate, br, zstd");
-    if (opt_string(options, "fetch.from")[0] != '\0') {
-        append_header(http, "From", opt_string(options, "fetch.from"));
-    }
-    const size_t n = opt_list(options, "fetch.connect_to", &items);
-    /* curl takes the first that fits, so what is said for one scheme goes first. */
-    for (size_t i = 0; i < 2 * n; i++) {
-        add_connect_to(http, items[i % n], i < n);
-    }
-    http->user_agent = memory_string(opt_string(options, "fetch.user_agent"));
-    http->anonymous = anonymous(opt_string(options, "fetch.from"));
-    http->ca_file = memory_string(opt_string(options, "fetch.ca_file"));
-    http->timeout_ms = (long)opt_duration_ms(options, "fetch.timeout");
-    http->connect_timeout_ms = (long)opt_duration_ms(options, "fetch.connect_timeout");
-    http->stall_seconds = (long)((opt_duration_ms(options, "fetch.patience") + 999) / 1000);
-    http->size = (size_t)opt_integer(options, "fetch.size");
-    http->header_size = HEADER_BYTES;
-    http->memory = (size_t)opt_integer(options, "fetch.memory");
-    http->http2 = opt_bool(options, "fetch.http2");
-}
-
 static enum status
 open_multis(struct fetch_http *http, size_t connections, struct reason *why)
 {
@@ -248,7 +150,7 @@ fetch_http_open(struct fetch_http **result, const struct opt_set *options,
     *result = http;
     http->loop = *loop;
     http->timer_ms = http->dns_due_ms = UINT64_MAX;
-    read_options(http, options);
+    http_settings_open(&http->settings, options);
     const size_t n = opt_list(options, "fetch.allow_address", &cidrs);
     TRY(address_rules_open(&http->addresses, cidrs, n, why));
     TRY(credentials_open(&http->credentials, opt_string(options, "fetch.credentials"), why));
@@ -271,7 +173,7 @@ fetch_http_close(struct fetch_http *http)
     ftp_close(http);
     for (struct transfer *next, *one = http->running; one != NULL; one = next) {
         next = one->next;
-        if (!one->resolving && !one->ftp) {
+        if (!one->resolving && !one->ftp.spoken) {
             curl_multi_remove_handle(one->multi->handle, one->easy);
         }
         transfer_free(one);
@@ -284,20 +186,13 @@ fetch_http_close(struct fetch_http *http)
         curl_multi_cleanup(http->multis[i].handle);
     }
     free(http->multis);
-    free(http->descriptors);
+    free(http->descriptors.all);
     address_rules_close(http->addresses);
     credentials_close(http->credentials);
     names_close(http->names);
     proxy_release(&http->proxy);
     address_limit_free(http->address_limit);
-    curl_slist_free_all(http->headers);
-    for (int i = 0; i < SCHEME_COUNT; i++) {
-        curl_slist_free_all(http->connect[i]);
-    }
-    free(http->user_agent);
-    free(http->anonymous);
-    free(http->accept_resource);
-    free(http->ca_file);
+    http_settings_release(&http->settings);
     free(http);
 }
 
@@ -332,7 +227,7 @@ give_back(struct fetch_http *http, struct transfer *transfer)
     } else {
         http->running = transfer->next;
     }
-    if (transfer->ftp) {
+    if (transfer->ftp.spoken) {
         transfer_free(transfer);
         return;
     }
@@ -370,7 +265,7 @@ static void
 perform(struct transfer *transfer)
 {
     transfer->joined_ms = clock_monotonic_ms();
-    if (transfer->ftp) {
+    if (transfer->ftp.spoken) {
         ftp_start(transfer);
     } else {
         curl_multi_add_handle(transfer->multi->handle, transfer->easy);
@@ -381,7 +276,7 @@ static void
 resolved(void *context, const struct dns_answer *answer)
 {
     struct transfer *transfer = context;
-    if (transfer_go_to(transfer, answer)) {
+    if (place_go_to(transfer, answer)) {
         transfer->resolving = false;
         perform(transfer);
     } else {
@@ -394,7 +289,7 @@ fetch_http_start(struct fetch_http *http, const struct fetch_request *request)
 {
     struct transfer *transfer = take_transfer(http);
     transfer_prepare(transfer, request);
-    if (transfer_needs_address(transfer, request->url)) {
+    if (place_needs_address(transfer, request->url)) {
         transfer->resolving = true;
         dns_ask(http->dns, url_host(request->url), resolved, transfer);
     } else {
@@ -407,7 +302,7 @@ uint64_t
 fetch_http_silent_ms(const struct transfer *transfer)
 {
     curl_off_t ready_us = 0;
-    if (transfer->ftp || transfer->resolving || transfer->header.length > 0 ||
+    if (transfer->ftp.spoken || transfer->resolving || transfer->exchange.header.length > 0 ||
         curl_easy_getinfo(transfer->easy, CURLINFO_PRETRANSFER_TIME_T, &ready_us) != CURLE_OK ||
         ready_us == 0) {
         return 0;
@@ -428,7 +323,7 @@ fetch_http_give_up(struct fetch_http *http, struct transfer *transfer, const cha
 uint64_t
 fetch_http_body_bytes(const struct transfer *transfer)
 {
-    return transfer->body.length;
+    return transfer->exchange.body.length;
 }
 
 /* ---- the loop ---- */

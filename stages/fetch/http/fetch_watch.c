@@ -1,20 +1,21 @@
 /* Descriptors that the owner's loop watches for libcurl. */
 #include "base/memory.h"
-#include "stages/fetch/http/fetch_http_private.h"
+#include "stages/fetch/http/http_state.h"
 
 struct descriptor *
 fetch_http_descriptor(struct fetch_http *http, int number)
 {
     const size_t at = (size_t)number;
-    if (at >= http->descriptor_count) {
+    if (at >= http->descriptors.count) {
         const size_t count = 2 * (at + 1);
-        http->descriptors = memory_resize(http->descriptors, count, sizeof *http->descriptors);
-        for (size_t i = http->descriptor_count; i < count; i++) {
-            http->descriptors[i] = (struct descriptor){0};
+        http->descriptors.all =
+            memory_resize(http->descriptors.all, count, sizeof *http->descriptors.all);
+        for (size_t i = http->descriptors.count; i < count; i++) {
+            http->descriptors.all[i] = (struct descriptor){0};
         }
-        http->descriptor_count = count;
+        http->descriptors.count = count;
     }
-    return &http->descriptors[at];
+    return &http->descriptors.all[at];
 }
 
 void

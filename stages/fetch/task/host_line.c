@@ -26,8 +26,8 @@ task_clear_line(const struct task *task)
 {
     struct host_delays *host_delays = task->fetch->host_delays;
     struct host_delays_turn *stay = NULL, **last = &stay;
-    for (struct host_delays_turn *turn = host_delays_leave(host_delays, task->asked_host);
-         turn != NULL; turn = host_delays_leave(host_delays, task->asked_host)) {
+    for (struct host_delays_turn *turn = host_delays_leave(host_delays, task->asking.host);
+         turn != NULL; turn = host_delays_leave(host_delays, task->asking.host)) {
         struct task *other = turn->context;
         if (other->report.asked) { /* it has begun: not all of it can be left for later */
             turn->next = NULL;
@@ -39,6 +39,6 @@ task_clear_line(const struct task *task)
     }
     for (struct host_delays_turn *next; stay != NULL; stay = next) {
         next = stay->next;
-        host_delays_line_up(host_delays, task->asked_host, stay);
+        host_delays_line_up(host_delays, task->asking.host, stay);
     }
 }

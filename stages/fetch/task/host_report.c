@@ -96,7 +96,7 @@ task_note_no_rules(struct task *task, uint16_t status, bool silent, const char *
     task->report.words =
         (uint8_t)(HOST_FAILED | (silent ? HOST_SILENT : 0) | (status >= 400 ? HOST_FORBIDS : 0));
     task->report.cause = arena_copy(&task->job->arena, slice_string(reason));
-    if (!slice_equal(url_origin(buf_slice(&task->robots_url)), task->origin)) {
+    if (!slice_equal(url_origin(buf_slice(&task->robots.url)), task->origin)) {
         note(task, &trouble);
     }
 }

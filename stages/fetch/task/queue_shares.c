@@ -74,7 +74,7 @@ task_balance(struct task *task)
 {
     const struct job *job = &task->job->job;
     struct host *host = hosts_find(task->fetch->hosts, task->origin, 0);
-    if (host == NULL || !task->mapped || task->resource || task_is_sitemap(task) ||
+    if (host == NULL || !task->sitemaps.mapped || task->resource || task_is_sitemap(task) ||
         !task->report.asked || job->generation != 1) {
         return;
     }

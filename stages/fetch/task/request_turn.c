@@ -22,14 +22,15 @@ pass_turn(struct fetch *fetch, uint64_t host)
 static bool
 asks_for_rules(const struct task *task)
 {
-    return task->request.url.length > 0 && task->request.url.at == task->robots_url.data;
+    return task->asking.request.url.length > 0 &&
+           task->asking.request.url.at == task->robots.url.data;
 }
 
 /* Tells whether another job has brought the rules that this request is for. */
 static bool
 rules_came(const struct task *task)
 {
-    return asks_for_rules(task) && task->robots_hops == 0 &&
+    return asks_for_rules(task) && task->robots.hops == 0 &&
            hosts_find(task->fetch->hosts, task->origin, clock_wall_ms()) != NULL;
 }
 
@@ -40,26 +41,26 @@ take_turn(void *context)
 {
     struct task *task = context;
     struct fetch *fetch = task->fetch;
-    const uint64_t host = task->asked_host;
+    const uint64_t host = task->asking.host;
     const uint64_t now_ms = clock_monotonic_ms();
     if (host_delays_is_busy(fetch->host_delays, host)) {
-        task->turn.context = task;
-        task->lined_up = true;
-        host_delays_line_up(fetch->host_delays, host, &task->turn);
+        task->asking.turn.context = task;
+        task->asking.lined_up = true;
+        host_delays_line_up(fetch->host_delays, host, &task->asking.turn);
         return;
     }
     const uint64_t wait_ms = host_delays_wait_ms(fetch->host_delays, host, now_ms);
     const bool long_wait = wait_ms > PATIENCE_MS || (wait_ms > 0 && task_pace(task)->troubles > 0);
-    if (long_wait && task->lined_up && !task->report.asked) {
+    if (long_wait && task->asking.lined_up && !task->report.asked) {
         task_leave_line(task, wait_ms);
     } else if (wait_ms > 0) {
         stage_timer(task->job->run, wait_ms, take_turn, task);
         return;
-    } else if (fetch_http_at_limit(fetch->http, task->request.address)) {
-        task_turn_back(task, task->request.address);
+    } else if (fetch_http_at_limit(fetch->http, task->asking.request.address)) {
+        task_turn_back(task, task->asking.request.address);
     } else if (rules_came(task)) {
         const struct fetch_result needless = {.end = FETCH_NEEDLESS, .problem = ""};
-        task->request.done(task->request.context, &needless);
+        task->asking.request.done(task->asking.request.context, &needless);
     } else {
         host_delays_begin(fetch->host_delays, host, now_ms);
         task_begin_request(task);
@@ -71,10 +72,10 @@ take_turn(void *context)
 void
 task_ask(struct task *task, const struct fetch_request *request)
 {
-    task->request = *request;
-    task->asked_host = digest_local(url_origin(request->url));
-    if (task->asked_host == digest_local(task->origin)) {
-        task->request.address = task_pace(task)->address;
+    task->asking.request = *request;
+    task->asking.host = digest_local(url_origin(request->url));
+    if (task->asking.host == digest_local(task->origin)) {
+        task->asking.request.address = task_pace(task)->address;
     }
     take_turn(task);
 }
@@ -83,17 +84,17 @@ void
 task_note_end(struct task *task, const struct fetch_result *result)
 {
     struct host_delays *host_delays = task->fetch->host_delays;
-    const struct slice origin = url_origin(task->request.url);
+    const struct slice origin = url_origin(task->asking.request.url);
     const bool own = slice_equal(origin, task->origin);
     const uint64_t now_ms = clock_monotonic_ms();
     task_end_request(task, result);
-    host_delays_end(host_delays, task->asked_host, now_ms);
+    host_delays_end(host_delays, task->asking.host, now_ms);
     if (result->ip.length > 0) {
-        task->ip = arena_copy(&task->job->arena, result->ip);
+        task->asking.ip = arena_copy(&task->job->arena, result->ip);
         task->report.address = result->address;
     }
     if (result->end == FETCH_CROWDED) {
-        pass_turn(task->fetch, task->asked_host);
+        pass_turn(task->fetch, task->asking.host);
         return;
     }
     task->report.asked = true;
@@ -102,6 +103,6 @@ task_note_end(struct task *task, const struct fetch_result *result)
     }
     const uint64_t delay_ms =
         own ? task_delay_ms(task) : fetch_delay_of_other_ms(task->fetch, origin);
-    host_delays_until(host_delays, task->asked_host, now_ms + delay_ms, now_ms);
-    pass_turn(task->fetch, task->asked_host);
+    host_delays_until(host_delays, task->asking.host, now_ms + delay_ms, now_ms);
+    pass_turn(task->fetch, task->asking.host);
 }

@@ -40,7 +40,7 @@ note_depth(struct task *task)
 {
     struct meta_update update;
     meta_update_init(&update);
-    meta_set_number(&update, task->guess ? META_SITEMAP_GUESS_DEPTH : META_DEPTH,
+    meta_set_number(&update, task->sitemaps.guess ? META_SITEMAP_GUESS_DEPTH : META_DEPTH,
                     task->job->job.depth);
     task_put_host(task, task->origin, &update);
     meta_update_release(&update);
@@ -76,7 +76,7 @@ static bool
 may_queue(struct task *task, struct slice sitemap)
 {
     const bool allowed = scope_allows(task->fetch->scope, sitemap, task->job->job.depth, NULL);
-    if (!allowed && (task->refused & REFUSED_SITEMAPS) == 0) {
+    if (!allowed && (task->end.refused & REFUSED_SITEMAPS) == 0) {
         task_note_refused(task, REFUSED_SITEMAPS);
     }
     return allowed;
@@ -91,11 +91,11 @@ task_queue_sitemaps(struct task *task, bool good)
     struct buf key;
     struct buf data;
     struct buf robots;
-    if (task->sitemap_count == 0 || (task->guess && !good)) {
+    if (task->sitemaps.count == 0 || (task->sitemaps.guess && !good)) {
         return;
     }
     if (host != NULL) {
-        uint32_t *const queued = task->guess ? &host->guess_depth : &host->sitemaps_depth;
+        uint32_t *const queued = task->sitemaps.guess ? &host->guess_depth : &host->sitemaps_depth;
         *queued = *queued > depth ? depth : *queued;
     }
     buf_init(&key, URL_MAXIMUM);
@@ -103,18 +103,18 @@ task_queue_sitemaps(struct task *task, bool good)
     buf_init(&robots, URL_MAXIMUM);
     buf_append_slice(&robots, task->origin);
     buf_append_string(&robots, "/robots.txt");
-    sitemap_encode_naming(task->origin, task->guess, 0, &data);
-    for (size_t i = 0; i < task->sitemap_count; i++) {
+    sitemap_encode_naming(task->origin, task->sitemaps.guess, 0, &data);
+    for (size_t i = 0; i < task->sitemaps.count; i++) {
         buf_reset(&key);
-        if (url_rules_key(&fetch->url_rules, task->sitemaps[i], buf_slice(&robots), &key, NULL) ==
-                STATUS_OK &&
+        if (url_rules_key(&fetch->url_rules, task->sitemaps.urls[i], buf_slice(&robots), &key,
+                          NULL) == STATUS_OK &&
             may_queue(task, buf_slice(&key))) {
             const bool foreign = !slice_equal(url_origin(buf_slice(&key)), task->origin);
             if (foreign) {
                 sitemap_note_naming(task, buf_slice(&key), task->origin);
             }
             sitemap_put_job(task, buf_slice(&key), depth, SITEMAP_PRIORITY, buf_slice(&robots),
-                            buf_slice(&data), task->sitemaps_again || foreign ? JOB_RECRAWL : 0);
+                            buf_slice(&data), task->sitemaps.again || foreign ? JOB_RECRAWL : 0);
         }
     }
     note_depth(task);
@@ -128,7 +128,7 @@ task_note_first_link(struct task *task)
 {
     const struct job *job = &task->job->job;
     struct meta_update update;
-    if (!task->mapped || task->resource || job->generation != 1 || job->via.length == 0 ||
+    if (!task->sitemaps.mapped || task->resource || job->generation != 1 || job->via.length == 0 ||
         job->hops > 0 || (job->flags & JOB_SITEMAP) != 0 || task_is_sitemap(task)) {
         return;
     }

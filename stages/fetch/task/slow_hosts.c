@@ -148,7 +148,7 @@ task_begin_request(struct task *task)
     task->asked = (struct asked){.since_ms = clock_monotonic_ms(), .previous = slow->last};
     *(slow->last != NULL ? &slow->last->asked.next : &slow->first) = task;
     slow->last = task;
-    task->asked.transfer = fetch_http_start(fetch->http, &task->request);
+    task->asked.transfer = fetch_http_start(fetch->http, &task->asking.request);
     if (!slow->looking) {
         look_again(fetch);
     }

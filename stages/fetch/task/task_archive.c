@@ -89,7 +89,7 @@ set_response(struct task *task, const struct fetch_result *result)
     meta_set_text(meta, META_IP, result->ip);
     meta_set_number(meta, META_PAYLOAD_BYTES, result->body.length);
     meta_set_text(meta, META_PAYLOAD_DIGEST, slice_string(text));
-    meta_set_text(meta, META_TRUNCATED, task->truncated);
+    meta_set_text(meta, META_TRUNCATED, task->end.truncated);
     meta_set_text(meta, META_REDIRECT_TO, (struct slice){0});
     if (is_recrawl(task)) { /* it may have come out of a dump before */
         meta_clear(meta, META_DUMP);
@@ -112,7 +112,7 @@ bool
 task_keep_response(struct task *task, const struct fetch_result *result,
                    struct warc_location *location)
 {
-    if (!task_archive(task, task->url, result, task->truncated, location)) {
+    if (!task_archive(task, task->url, result, task->end.truncated, location)) {
         return false;
     }
     set_response(task, result);
@@ -135,7 +135,7 @@ task_change_of_bytes(const struct task *task, const struct fetch_result *result)
 {
     char text[DIGEST_TEXT];
     payload_digest(result->body, text);
-    return slice_is(task->digest, text) ? VISIT_UNCHANGED : VISIT_CHANGED;
+    return slice_is(task->visit.digest, text) ? VISIT_UNCHANGED : VISIT_CHANGED;
 }
 
 bool

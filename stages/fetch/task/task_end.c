@@ -13,7 +13,7 @@ task_free(struct task *task)
 {
     host_delays_part(task->fetch->host_delays, digest_local(task->origin));
     download_free(task->download);
-    buf_release(&task->robots_url);
+    buf_release(&task->robots.url);
     free(task);
 }
 
@@ -37,13 +37,13 @@ set_common(struct task *task, const char *state, const char *reason)
     meta_set_number(meta, META_GENERATION, job->generation);
     meta_set_number(meta, META_DEPTH, job->depth);
     meta_set_text(meta, META_VIA, job->via);
-    if (task->authority.length > 0) {
-        meta_set_text(meta, META_PUBLISHER, task->authority);
+    if (task->end.authority.length > 0) {
+        meta_set_text(meta, META_PUBLISHER, task->end.authority);
     }
     if (job->hops > 0) {
         meta_set_text(meta, META_REDIRECT_FROM, job->via);
     }
-    const bool unmodified = task->counts_as == OUTCOME_UNMODIFIED && task->content_stands;
+    const bool unmodified = task->end.counts_as == OUTCOME_UNMODIFIED && task->visit.content_stands;
     if (state != NULL && !unmodified) { /* the stages go on telling of the content */
         meta_set_text(meta, META_STATE, slice_string(state));
         meta_set_text(meta, META_REASON, slice_string(reason));
@@ -81,7 +81,8 @@ outcome_of(const struct task *task, const char *state)
     }
     for (size_t i = 0; state != NULL && i < sizeof state_outcomes / sizeof state_outcomes[0]; i++) {
         if (strcmp(state, state_outcomes[i].state) == 0) {
-            return task->counts_as != OUTCOME_NONE ? task->counts_as : state_outcomes[i].outcome;
+            return task->end.counts_as != OUTCOME_NONE ? task->end.counts_as
+                                                       : state_outcomes[i].outcome;
         }
     }
     return OUTCOME_NONE;

@@ -30,7 +30,7 @@ task_put_plan(struct task *task)
 {
     const struct slice plan =
         arena_printf(&task->job->arena, "%.*s" PLAN_FRAGMENT, SLICE_PRINT(task->origin));
-    task_put(task, plan, PLAN_PRIORITY, task->again ? SLICE(PLAN_AGAIN) : SLICE(""),
+    task_put(task, plan, PLAN_PRIORITY, task->before.known ? SLICE(PLAN_AGAIN) : SLICE(""),
              (struct slice){0});
 }
 

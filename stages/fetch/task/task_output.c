@@ -48,7 +48,7 @@ void
 task_note_refused(struct task *task, enum scope_refused what)
 {
     if (task_kind(task->job->job.uri) == TASK_PAGE) { /* else the document says so already */
-        task->refused |= (unsigned)what;
-        meta_set_number(&task->job->meta, META_SCOPE_REFUSED, task->refused);
+        task->end.refused |= (unsigned)what;
+        meta_set_number(&task->job->meta, META_SCOPE_REFUSED, task->end.refused);
     }
 }

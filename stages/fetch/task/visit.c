@@ -25,16 +25,16 @@ wall_seconds(void)
 void
 fetch_read_recrawl(struct fetch *fetch, const struct opt_set *options)
 {
-    fetch->recrawl = opt_bool(options, "recrawl.enabled");
-    fetch->first_seconds = (double)opt_duration_ms(options, "recrawl.first") / 1000;
-    fetch->confirm_ms = schedule_confirm_ms(options);
-    fetch->budget = (struct recrawl_budget){
+    fetch->recrawl.on = opt_bool(options, "recrawl.enabled");
+    fetch->recrawl.first_seconds = (double)opt_duration_ms(options, "recrawl.first") / 1000;
+    fetch->recrawl.confirm_ms = schedule_confirm_ms(options);
+    fetch->recrawl.budget = (struct recrawl_budget){
         .per_second = (double)opt_integer(options, "recrawl.budget") / 3600,
         .threshold_least = fmax(0.001, (double)opt_duration_ms(options, "recrawl.worth") / 1000),
         .window = BUDGET_WINDOW_SECONDS,
         .patience = 30,
     };
-    recrawl_budget_start(&fetch->budget, wall_seconds());
+    recrawl_budget_start(&fetch->recrawl.budget, wall_seconds());
 }
 
 /* ---- what is known ---- */
@@ -98,16 +98,16 @@ count_for_host(struct task *task, struct slice host, struct slice record)
 static void
 take_sighting(struct task *task, struct slice host, struct slice sighting)
 {
-    struct document_visit *visit = &task->visit;
+    struct document_visit *visit = &task->visit.document;
     const uint64_t modified_ms = meta_record_count(sighting, META_SITEMAP_LASTMOD);
     struct slice frequency = {0};
     (void)meta_record_text(sighting, META_SITEMAP_CHANGEFREQ, &frequency);
     visit->named_seconds = (uint64_t)recrawl_period_named(frequency);
-    if (modified_ms > 0 && task->visited_ms > 0 && visit->visits > 0 &&
-        meta_record_count(host, META_SITEMAP_READ) > task->visited_ms &&
-        sitemap_latest(modified_ms) <= task->visited_ms) {
+    if (modified_ms > 0 && task->visit.visited_ms > 0 && visit->visits > 0 &&
+        meta_record_count(host, META_SITEMAP_READ) > task->visit.visited_ms &&
+        sitemap_latest(modified_ms) <= task->visit.visited_ms) {
         visit->claimed = CLAIM_UNCHANGED;
-        task->spared =
+        task->visit.spared =
             (task->job->job.flags & JOB_RECRAWL) != 0 && task->job->job.due_ms > 0 &&
             recrawl_spares(meta_record_count(host, META_UNCHANGED_HELD),
                            meta_record_count(host, META_UNCHANGED_BROKEN),
@@ -131,27 +131,27 @@ is_of_content(struct slice state)
 void
 task_take_visit(struct task *task, struct slice host, struct slice record, struct slice sighting)
 {
-    struct document_visit *visit = &task->visit;
+    struct document_visit *visit = &task->visit.document;
     const uint64_t now_ms = clock_wall_ms();
     const uint64_t visited_ms = meta_record_count(record, META_VISITED);
     struct slice text = {0};
-    task->frequency_trust = recrawl_trust(meta_record_count(host, META_FREQUENCY_HELD),
-                                          meta_record_count(host, META_FREQUENCY_BROKEN));
-    task->host_period = (double)meta_record_count(host, META_HOST_PERIOD);
+    task->visit.frequency_trust = recrawl_trust(meta_record_count(host, META_FREQUENCY_HELD),
+                                                meta_record_count(host, META_FREQUENCY_BROKEN));
+    task->visit.host_period = (double)meta_record_count(host, META_HOST_PERIOD);
     if (record.length == 0) {
         return;
     }
     if (meta_record_count(record, META_INDEXED) > 0 || meta_record_count(record, META_DUE) > 0) {
         task->unverified = false; /* it has its place in the crawl, whoever speaks of it */
     }
-    task->content_stands = meta_record_text(record, META_STATE, &text) && is_of_content(text);
-    task->gone_since_ms = meta_record_count(record, META_GONE_SINCE);
-    task->visited_ms = visited_ms;
+    task->visit.content_stands = meta_record_text(record, META_STATE, &text) && is_of_content(text);
+    task->visit.gone_since_ms = meta_record_count(record, META_GONE_SINCE);
+    task->visit.visited_ms = visited_ms;
     if (meta_record_text(record, META_PAYLOAD_DIGEST, &text)) {
-        task->digest = arena_copy(&task->job->arena, text);
+        task->visit.digest = arena_copy(&task->job->arena, text);
     }
     if (meta_record_text(record, META_REDIRECT_TO, &text)) {
-        task->redirect = arena_copy(&task->job->arena, text);
+        task->visit.redirect = arena_copy(&task->job->arena, text);
     }
     visit->failures = meta_record_count(record, META_FAILURES);
     visit->visits = meta_record_count(record, META_VISITS);
@@ -160,10 +160,10 @@ task_take_visit(struct task *task, struct slice host, struct slice record, struc
     visit->changes_milli = meta_record_count(record, META_RATE_CHANGES);
     visit->seconds_milli = meta_record_count(record, META_RATE_SECONDS);
     /* A process that begins takes its threshold from the documents. */
-    if (!task->fetch->threshold_known && meta_record_count(record, META_WORTH_MS) > 0) {
-        task->fetch->threshold_known = true;
-        task->fetch->budget.threshold =
-            fmax(task->fetch->budget.threshold_least,
+    if (!task->fetch->recrawl.threshold_known && meta_record_count(record, META_WORTH_MS) > 0) {
+        task->fetch->recrawl.threshold_known = true;
+        task->fetch->recrawl.budget.threshold =
+            fmax(task->fetch->recrawl.budget.threshold_least,
                  (double)meta_record_count(record, META_WORTH_MS) / 1000);
     }
     if (visit->visits > 1 && visit->seconds_milli > 0 && visit->changes_milli > 0) {
@@ -199,28 +199,29 @@ void
 task_learn(struct task *task, const struct fetch_result *result)
 {
     struct fetch *fetch = task->fetch;
-    struct document_visit *visit = &task->visit;
+    struct document_visit *visit = &task->visit.document;
     const struct document *document = &task->job->document;
     const double stated = recrawl_period_named(document->change_frequency);
-    const double named = task->frequency_trust >= FREQUENCY_TRUSTED ? stated : 0;
-    if (!fetch->recrawl || task->resource) {
+    const double named = task->visit.frequency_trust >= FREQUENCY_TRUSTED ? stated : 0;
+    if (!fetch->recrawl.on || task->resource) {
         return;
     }
-    visit->threshold_ms = (uint64_t)fmax(1, fetch->budget.threshold * 1000);
+    visit->threshold_ms = (uint64_t)fmax(1, fetch->recrawl.budget.threshold * 1000);
     if (document->claimed_ms > 0 && visit->visits > 0) {
         visit->claimed = CLAIM_CHANGED;
     }
     if (result != NULL) {
         const double fresh = (double)fresh_seconds(result->response_header);
-        visit->fresh_seconds = (uint64_t)fmin(fresh, fetch->first_seconds);
+        visit->fresh_seconds = (uint64_t)fmin(fresh, fetch->recrawl.first_seconds);
     }
     if (visit->changes_milli > 0 && visit->seconds_milli > 0) {
         return;
     }
-    struct recrawl_estimate estimate = recrawl_prior(named > 0               ? named
-                                                     : task->host_period > 0 ? task->host_period
-                                                                             : fetch->first_seconds,
-                                                     PRIOR_WEIGHT);
+    struct recrawl_estimate estimate =
+        recrawl_prior(named > 0                     ? named
+                      : task->visit.host_period > 0 ? task->visit.host_period
+                                                    : fetch->recrawl.first_seconds,
+                      PRIOR_WEIGHT);
     if (result != NULL) { /* unchanged for so long, if it is to be believed: half of it */
         const uint64_t modified_ms =
             sitemap_date(warc_http_header(result->response_header, "Last-Modified"));
@@ -235,10 +236,10 @@ void
 task_schedule(struct task *task)
 {
     const bool dropped =
-        task->unverified && (task->outcome == VISIT_FAILED || task->outcome == VISIT_GONE);
+        task->unverified && (task->end.visit == VISIT_FAILED || task->end.visit == VISIT_GONE);
     task_learn(task, NULL);
-    if (!dropped && task->visit.threshold_ms > 0 && !task->handed_on) {
-        schedule_visit(task->job, &task->visit, task->outcome,
+    if (!dropped && task->visit.document.threshold_ms > 0 && !task->end.handed_on) {
+        schedule_visit(task->job, &task->visit.document, task->end.visit,
                        task_is_sitemap(task) ? task->job->job.data : (struct slice){0});
     }
 }

@@ -84,6 +84,30 @@ served_graph(const struct served *served, size_t partition, unsigned n, char uri
 }
 
 void
+served_fill(struct served *served, unsigned graphs, served_put *put, void *context)
+{
+    struct reason why = {""};
+    for (size_t p = 0; p < served->count; p++) {
+        struct index_batch *batch = index_batch_new(served->partitions[p]);
+        for (unsigned g = 0; g < graphs; g++) {
+            char uri[SERVED_URI];
+            struct buf quads;
+            fixture_uri(g, uri);
+            if ((size_t)partition_of(slice_string(uri)) * served->count / PARTITIONS != p) {
+                continue;
+            }
+            buf_init(&quads, 1 << 20);
+            put(context, g, uri, &quads);
+            fixture_add(batch, g, 1, &quads);
+            buf_release(&quads);
+        }
+        must(index_batch_commit(batch, &why), &why);
+        must(partition_settle(served->partitions[p], &why), &why);
+        index_batch_free(batch);
+    }
+}
+
+void
 served_dump(const struct served *served, struct buf *out)
 {
     struct reason why = {""};

@@ -30,6 +30,11 @@ void served_stop(struct served *served);
 /* The n-th name of a graph that is the partition's. */
 const char *served_graph(const struct served *served, size_t partition, unsigned n,
                          char uri[SERVED_URI]);
+/* Commits as many graphs, each to its partition, with the quads that `put` appends. uri: the
+ * graph's.
+ */
+typedef void served_put(void *context, unsigned graph, const char *uri, struct buf *quads);
+void served_fill(struct served *served, unsigned graphs, served_put *put, void *context);
 /* All quads, sorted; out is emptied before. */
 void served_dump(const struct served *served, struct buf *out);
 /* Commits of all partitions. */

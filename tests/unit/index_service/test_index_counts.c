@@ -288,32 +288,21 @@ the_description_says_what_the_counters_say(void **state)
 /* Graph i has the triples i*SHIFT .. i*SHIFT+TRIPLES_EACH-1, modulo a number that makes them meet.
  */
 static void
+put_graph(void *context, unsigned graph, const char *uri, struct buf *quads)
+{
+    const unsigned *different = context;
+    for (unsigned i = 0; i < TRIPLES_EACH; i++) {
+        const unsigned n = (graph * SHIFT + i) % *different;
+        (void)buf_printf(quads, "<a:s%u> <a:p%u> %s%u%s <%s> .\n", n, n % 3, n % 2 ? "<a:o" : "\"",
+                         n / 2, n % 2 ? ">" : "\"^^<http://www.w3.org/2001/XMLSchema#integer>",
+                         uri);
+    }
+}
+
+static void
 fill(struct served *served, unsigned different)
 {
-    struct reason why = {""};
-    for (size_t p = 0; p < served->count; p++) {
-        struct index_batch *batch = index_batch_new(served->partitions[p]);
-        for (unsigned g = 0; g < GRAPHS; g++) {
-            char uri[SERVED_URI];
-            struct buf quads;
-            fixture_uri(g, uri);
-            if ((size_t)partition_of(slice_string(uri)) * served->count / PARTITIONS != p) {
-                continue;
-            }
-            buf_init(&quads, 1 << 20);
-            for (unsigned i = 0; i < TRIPLES_EACH; i++) {
-                const unsigned n = (g * SHIFT + i) % different;
-                (void)buf_printf(
-                    &quads, "<a:s%u> <a:p%u> %s%u%s <%s> .\n", n, n % 3, n % 2 ? "<a:o" : "\"",
-                    n / 2, n % 2 ? ">" : "\"^^<http://www.w3.org/2001/XMLSchema#integer>", uri);
-            }
-            fixture_add(batch, g, 1, &quads);
-            buf_release(&quads);
-        }
-        must(index_batch_commit(batch, &why), &why);
-        must(partition_settle(served->partitions[p], &why), &why);
-        index_batch_free(batch);
-    }
+    served_fill(served, GRAPHS, put_graph, &different);
 }
 
 static void

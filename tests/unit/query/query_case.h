@@ -18,6 +18,17 @@
 
 #define CASE_BASE "http://example.org/"
 
+/* Data that most cases are about: who knows whom in the default graph, what they like in two
+ * others.
+ */
+#define QUERY_PEOPLE                                                                       \
+    "@prefix : <http://example.org/> .\n"                                                  \
+    ":ann :name \"Ann\" ; :age 30 ; :knows :bob , :cid .\n"                                \
+    ":bob :name \"Bob\"@en ; :age 25.5 ; :knows :cid ; :mail <mailto:bob@example.org> .\n" \
+    ":cid :name \"Cid\" ; :knows :dan .\n"                                                 \
+    ":g1 { :ann :knows :bob . :ann :likes \"tea\" . }\n"                                   \
+    ":g2 { :ann :likes \"tea\" . :bob :likes \"coffee and tea\" . }\n"
+
 struct query_case {
     const char *query;
     const char *output; /* TSV, or N-Triples; or the reason when it starts with '!' */

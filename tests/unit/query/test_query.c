@@ -2,14 +2,6 @@
 
 #define PREFIXES "PREFIX : <http://example.org/> "
 
-static const char people[] =
-    "@prefix : <http://example.org/> .\n"
-    ":ann :name \"Ann\" ; :age 30 ; :knows :bob , :cid .\n"
-    ":bob :name \"Bob\"@en ; :age 25.5 ; :knows :cid ; :mail <mailto:bob@example.org> .\n"
-    ":cid :name \"Cid\" ; :knows :dan .\n"
-    ":g1 { :ann :knows :bob . :ann :likes \"tea\" . }\n"
-    ":g2 { :ann :likes \"tea\" . :bob :likes \"coffee and tea\" . }\n";
-
 static void
 test_patterns_and_filters(void **state)
 {
@@ -46,7 +38,7 @@ test_patterns_and_filters(void **state)
          "<http://example.org/ann>\t60\n"},
     };
     (void)state;
-    QUERY_CASES(people, NULL, cases);
+    QUERY_CASES(QUERY_PEOPLE, NULL, cases);
 }
 
 /* A filter or an inner OPTIONAL sees only what its own group binds. */
@@ -64,7 +56,7 @@ test_scope_of_groups(void **state)
          "?a\t?c\n30\t\n"},
     };
     (void)state;
-    QUERY_CASES(people, NULL, cases);
+    QUERY_CASES(QUERY_PEOPLE, NULL, cases);
 }
 
 static void
@@ -97,7 +89,7 @@ test_union_of_graphs_has_no_duplicates(void **state)
         {PREFIXES "ASK FROM NAMED :g1 { ?x :likes ?y }", "false\n"},
     };
     (void)state;
-    QUERY_CASES(people, NULL, cases);
+    QUERY_CASES(QUERY_PEOPLE, NULL, cases);
 }
 
 /* ---- the variable of GRAPH ---- */
@@ -277,8 +269,8 @@ test_default_graph_can_be_one(void **state)
     const struct query_options default_graph = {.default_graph = SLICE("urn:x-test:default")};
     const struct query_options only_graph = {.only_graph = SLICE("http://example.org/g1")};
     (void)state;
-    QUERY_CASES(people, &default_graph, one);
-    QUERY_CASES(people, &only_graph, only);
+    QUERY_CASES(QUERY_PEOPLE, &default_graph, one);
+    QUERY_CASES(QUERY_PEOPLE, &only_graph, only);
 }
 
 static void
@@ -307,7 +299,7 @@ test_groups_and_order(void **state)
          "\"a\"\n\"b\"\n"},
     };
     (void)state;
-    QUERY_CASES(people, NULL, cases);
+    QUERY_CASES(QUERY_PEOPLE, NULL, cases);
 }
 
 static void
@@ -327,7 +319,7 @@ test_paths(void **state)
         {PREFIXES "ASK { :ann (:knows/:knows)+ :dan }", "true\n"},
     };
     (void)state;
-    QUERY_CASES(people, NULL, cases);
+    QUERY_CASES(QUERY_PEOPLE, NULL, cases);
 }
 
 static void
@@ -351,7 +343,7 @@ test_graph_forms(void **state)
                                  "_:b <http://example.org/q> \"1\" .\n"},
     };
     (void)state;
-    QUERY_CASES(people, NULL, cases);
+    QUERY_CASES(QUERY_PEOPLE, NULL, cases);
     QUERY_CASES("@prefix : <http://example.org/> . :a :p _:b . _:b :q \"1\" . :c :p :a .", NULL,
                 nested);
 }
@@ -368,7 +360,7 @@ test_text_search(void **state)
          "!q:score needs a variable, and q:matches for the same literal in the same group"},
     };
     (void)state;
-    QUERY_CASES(people, NULL, cases);
+    QUERY_CASES(QUERY_PEOPLE, NULL, cases);
 }
 
 static void
@@ -385,10 +377,10 @@ test_limits(void **state)
     const struct query_options little = {.memory = 20000}, two = {.rows = 2};
     atomic_bool cancel = true;
     const struct query_options cancelled = {.cancel = &cancel};
-    struct memory_source *source = query_case_source(people);
+    struct memory_source *source = query_case_source(QUERY_PEOPLE);
     struct buf out;
     (void)state;
-    QUERY_CASES(people, &two, rows);
+    QUERY_CASES(QUERY_PEOPLE, &two, rows);
     buf_init(&out, 1 << 20);
     assert_int_equal(query_case_output(source, memory[0].query, "tsv", &little, &out),
                      STATUS_LIMIT);
@@ -411,7 +403,7 @@ test_limits(void **state)
 static void
 test_explain(void **state)
 {
-    struct memory_source *source = query_case_source(people);
+    struct memory_source *source = query_case_source(QUERY_PEOPLE);
     struct query *query;
     struct reason why = {{0}};
     struct buf out;

@@ -1,17 +1,10 @@
-/* Answers to queries of all forms over a few people, and what the parser says to what is wrong. */
+/* Answers to queries of all forms over a few QUERY_PEOPLE, and what the parser says to what is
+ * wrong. */
 #include <string.h>
 
 #include "tests/unit/query/query_case.h"
 
 #define PREFIXES "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
-
-static const char people[] =
-    "@prefix : <http://example.org/> .\n"
-    ":ann :name \"Ann\" ; :age 30 ; :knows :bob , :cid .\n"
-    ":bob :name \"Bob\"@en ; :age 25.5 ; :knows :cid ; :mail <mailto:bob@example.org> .\n"
-    ":cid :name \"Cid\" ; :knows :dan .\n"
-    ":g1 { :ann :knows :bob . :ann :likes \"tea\" . }\n"
-    ":g2 { :ann :likes \"tea\" . :bob :likes \"coffee and tea\" . }\n";
 
 static void
 test_answers(void **state)
@@ -165,7 +158,7 @@ test_answers(void **state)
          "cid>\n<urn:x-test:default>\t<http://example.org/bob>\t<http://example.org/dan>\n"},
     };
     (void)state;
-    QUERY_CASES(people, NULL, cases);
+    QUERY_CASES(QUERY_PEOPLE, NULL, cases);
 }
 
 static void
@@ -366,7 +359,7 @@ test_syntax(void **state)
          "www.w3.org/2001/XMLSchema#boolean>\n"},
     };
     (void)state;
-    QUERY_CASES(people, NULL, cases);
+    QUERY_CASES(QUERY_PEOPLE, NULL, cases);
 }
 
 static void
@@ -395,7 +388,7 @@ test_formats_of_answers(void **state)
         {"table", PREFIXES "ASK { :ann :age 30 }", "true\n"},
     };
     const struct query_options options = {0};
-    struct memory_source *source = query_case_source(people);
+    struct memory_source *source = query_case_source(QUERY_PEOPLE);
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct buf out;

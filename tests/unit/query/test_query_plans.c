@@ -1,67 +1,13 @@
 /* How much work plans do, counted in rows and quads and never in time, and that rows which stand
  * for several give the same counts as the rows themselves. */
-#include "index/statistics/triple_counts.h"
-#include "tests/unit/query/query_case.h"
-
-enum { SUBJECTS = 4000, VALUES = 60 };
-#define PREFIXES "PREFIX : <http://example.org/> "
-
-/* :hub has VALUES values of each of three predicates. Every subject has a class and a label, in two
- * graphs, each second one a description and each third one knows the next but one, and the hub. */
-static struct memory_source *
-make_source(void)
-{
-    struct buf trig;
-    buf_init(&trig, 16 << 20);
-    (void)buf_append_string(&trig, "@prefix : <http://example.org/> .\n:g1 {\n");
-    for (int i = 0; i < SUBJECTS; i++) {
-        (void)buf_printf(&trig, ":s%d a :C%d ; :label \"%d\" .\n", i, i % 3, i);
-        if (i % 2 == 0) {
-            (void)buf_printf(&trig, ":s%d :description \"d%d\" , \"e%d\" .\n", i, i, i);
-        }
-        if (i % 3 == 0) {
-            (void)buf_printf(&trig, ":s%d :knows :s%d , :hub .\n", i, i + 2);
-        }
-    }
-    for (int i = 0; i < VALUES; i++) {
-        (void)buf_printf(&trig, ":hub :a %d ; :b %d ; :c %d .\n", i, i, i);
-    }
-    (void)buf_append_string(&trig, ":s1 :self :s1 . :s1 :self :s2 .\n}\n_:b {\n");
-    for (int i = 0; i < SUBJECTS; i += 2) {
-        (void)buf_printf(&trig, ":s%d a :C%d ; :label \"%d\" .\n", i, i % 3, i);
-    }
-    (void)buf_append_string(&trig, "}\n");
-    struct memory_source *source = query_case_source(trig.data);
-    buf_release(&trig);
-    return source;
-}
-
-struct counted_answer {
-    uint64_t rows;
-    long long number; /* the last column of the last row */
-};
-
-static enum status
-take_row(void *context, const struct term *terms, size_t n, struct reason *why)
-{
-    struct counted_answer *answer = context;
-    (void)why;
-    answer->rows++;
-    answer->number = 0;
-    if (n > 0 && terms[n - 1].kind == TERM_LITERAL) {
-        char text[32];
-        snprintf(text, sizeof text, "%.*s", SLICE_PRINT(terms[n - 1].value));
-        answer->number = atoll(text);
-    }
-    return STATUS_OK;
-}
+#include "tests/unit/query/plan_case.h"
 
 static struct counted_answer
 run(struct memory_source *source, const char *text, const struct query_options *options,
     struct query_report *report)
 {
     struct counted_answer answer = {0};
-    const struct query_sink sink = {.context = &answer, .row = take_row};
+    const struct query_sink sink = {.context = &answer, .row = plan_take_row};
     const struct query_options usual = {0};
     struct query *query;
     struct reason why = {{0}};
@@ -147,7 +93,7 @@ static const struct {
 static void
 test_counts_are_those_of_the_rows(void **state)
 {
-    struct memory_source *source = make_source();
+    struct memory_source *source = plan_source();
     const struct query_options little = {
         .memory = 1 << 20, .scratch_folder = "/tmp", .disk = 1 << 30};
     (void)state;
@@ -182,18 +128,18 @@ test_counts_are_those_of_the_rows(void **state)
 static void
 test_kept_sides_are_gone_through_side_by_side(void **state)
 {
-    struct memory_source *source = make_source();
+    struct memory_source *source = plan_source();
     struct buf plan;
     (void)state;
     buf_init(&plan, 1 << 16);
     const char *text = PREFIXES "SELECT ?l (COUNT(*) AS ?n) { ?s a :C1 ; :label ?l } GROUP BY ?l";
     const unsigned long long most = analyse(source, text, &plan);
-    if (most > SUBJECTS / 2) {
+    if (most > PLAN_SUBJECTS / 2) {
         fail_msg("%llu rows at most:\n%s", most, plan.data);
     }
     assert_non_null(strstr(plan.data, "counts by ?s, with objects"));
     const struct counted_answer answer = run(source, text, NULL, NULL);
-    assert_int_equal(answer.rows, SUBJECTS / 3);
+    assert_int_equal(answer.rows, PLAN_SUBJECTS / 3);
     assert_int_equal(answer.number, 1);
     buf_release(&plan);
     memory_source_free(source);
@@ -215,7 +161,7 @@ triples_of(struct memory_source *source, const char *nodes, uint64_t *scanned)
 static void
 test_predicates_of_nodes_are_kept(void **state)
 {
-    struct memory_source *source = make_source();
+    struct memory_source *source = plan_source();
     struct buf plan;
     uint64_t scanned;
     (void)state;
@@ -226,15 +172,15 @@ test_predicates_of_nodes_are_kept(void **state)
                   &plan);
     assert_non_null(strstr(plan.data, "predicates of ?s"));
     buf_release(&plan);
-    assert_int_equal(triples_of(source, ":s1 :hub", &scanned), 4 + 3 * VALUES);
-    assert_int_equal(scanned, 4 + 3 * VALUES);
-    assert_int_equal(triples_of(source, ":hub :s1 :hub", &scanned), 4 + 6 * VALUES);
+    assert_int_equal(triples_of(source, ":s1 :hub", &scanned), 4 + 3 * PLAN_VALUES);
+    assert_int_equal(scanned, 4 + 3 * PLAN_VALUES);
+    assert_int_equal(triples_of(source, ":hub :s1 :hub", &scanned), 4 + 6 * PLAN_VALUES);
     assert_int_equal(scanned, 0);
     const struct quad more = {
         term_iri(SLICE("http://example.org/hub")), term_iri(SLICE("http://example.org/d")),
         term_iri(SLICE("http://example.org/e")), term_iri(SLICE("http://example.org/g3"))};
     assert_int_equal(memory_source_add(source, &more, NULL), STATUS_OK);
-    assert_int_equal(triples_of(source, ":s1 :hub", &scanned), 5 + 3 * VALUES);
+    assert_int_equal(triples_of(source, ":s1 :hub", &scanned), 5 + 3 * PLAN_VALUES);
     assert_true(scanned > 0);
     memory_source_free(source);
 }
@@ -244,7 +190,7 @@ test_predicates_of_nodes_are_kept(void **state)
 static void
 test_distinct_makes_no_products(void **state)
 {
-    struct memory_source *source = make_source();
+    struct memory_source *source = plan_source();
     struct buf plan;
     (void)state;
     buf_init(&plan, 1 << 16);
@@ -265,7 +211,7 @@ test_distinct_makes_no_products(void **state)
 static void
 test_counts_make_no_products(void **state)
 {
-    struct memory_source *source = make_source();
+    struct memory_source *source = plan_source();
     struct buf plan;
     (void)state;
     buf_init(&plan, 1 << 16);
@@ -275,16 +221,17 @@ test_counts_make_no_products(void **state)
         PREFIXES "SELECT (COUNT(*) AS ?n) { ?s :a ?x OPTIONAL { ?s :b ?y } OPTIONAL { ?s :c ?z } }",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_int_equal(run(source, texts[i], NULL, NULL).number, VALUES * VALUES * VALUES);
-        assert_true(analyse(source, texts[i], &plan) <= VALUES);
+        assert_int_equal(run(source, texts[i], NULL, NULL).number,
+                         PLAN_VALUES * PLAN_VALUES * PLAN_VALUES);
+        assert_true(analyse(source, texts[i], &plan) <= PLAN_VALUES);
     }
     /* 1,334 subjects know the hub, which has 60 values. */
     const char *chain = PREFIXES "SELECT (COUNT(*) AS ?n) { ?s :knows ?k . ?k :a ?x . ?k :b ?y }";
-    assert_int_equal(run(source, chain, NULL, NULL).number, 1334 * VALUES * VALUES);
-    assert_true(analyse(source, chain, &plan) < 2 * SUBJECTS);
+    assert_int_equal(run(source, chain, NULL, NULL).number, 1334 * PLAN_VALUES * PLAN_VALUES);
+    assert_true(analyse(source, chain, &plan) < 2 * PLAN_SUBJECTS);
     /* Each of them is another row where the values are asked for. */
     assert_int_equal(run(source, PREFIXES "SELECT ?x { ?s :a ?x ; :b ?y }", NULL, NULL).rows,
-                     VALUES * VALUES);
+                     PLAN_VALUES * PLAN_VALUES);
     buf_release(&plan);
     memory_source_free(source);
 }
@@ -292,7 +239,7 @@ test_counts_make_no_products(void **state)
 static void
 test_first_rows_read_little(void **state)
 {
-    struct memory_source *source = make_source();
+    struct memory_source *source = plan_source();
     const char *const texts[] = {
         PREFIXES "SELECT * { ?s a :C0 ; :label ?l ; :description ?d ; :knows ?k } LIMIT 300",
         PREFIXES "SELECT * { ?s a :C1 OPTIONAL { ?s :label ?l } OPTIONAL { ?s :description ?d } } "
@@ -304,7 +251,7 @@ test_first_rows_read_little(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct query_report report;
         assert_int_equal(run(source, texts[i], NULL, &report).rows, 300);
-        if (report.scanned > SUBJECTS) {
+        if (report.scanned > PLAN_SUBJECTS) {
             fail_msg("%s: %llu quads are read", texts[i], (unsigned long long)report.scanned);
         }
     }
@@ -316,7 +263,7 @@ test_first_rows_read_little(void **state)
                          NULL, &report)
                          .rows,
                      1);
-    assert_true(report.scans < SUBJECTS / 2);
+    assert_true(report.scans < PLAN_SUBJECTS / 2);
     memory_source_free(source);
 }
 
@@ -325,7 +272,7 @@ test_first_rows_read_little(void **state)
 static void
 test_listed_predicates_are_looked_up(void **state)
 {
-    struct memory_source *source = make_source();
+    struct memory_source *source = plan_source();
     static const struct {
         const char *text;
         uint64_t rows, most; /* quads read */
@@ -336,7 +283,7 @@ test_listed_predicates_are_looked_up(void **state)
         {"GRAPH ?g { :s3 :knows ?x } GRAPH ?h { ?x ?p ?o } VALUES ?p { :label :a }", 61, 70},
         {":s3 :knows ?x . ?x ?p ?o VALUES ?p { :label :a }", 61, 70},
         {":s3 :knows ?x OPTIONAL { ?x ?p ?o FILTER(?p IN (:label, :self)) }", 2, 10},
-        {"VALUES ?p { :self :c } GRAPH ?g { ?s ?p ?o }", VALUES + 2, VALUES + 2},
+        {"VALUES ?p { :self :c } GRAPH ?g { ?s ?p ?o }", PLAN_VALUES + 2, PLAN_VALUES + 2},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -354,7 +301,7 @@ test_listed_predicates_are_looked_up(void **state)
 static void
 test_exists_is_read_once(void **state)
 {
-    struct memory_source *source = make_source();
+    struct memory_source *source = plan_source();
     struct query_report report;
     (void)state;
     const char *const texts[] = {
@@ -364,7 +311,7 @@ test_exists_is_read_once(void **state)
         PREFIXES "SELECT (COUNT(*) AS ?n) { ?s :label ?l MINUS { ?s :description ?d } }",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_int_equal(run(source, texts[i], NULL, &report).number, SUBJECTS / 2);
+        assert_int_equal(run(source, texts[i], NULL, &report).number, PLAN_SUBJECTS / 2);
         assert_true(report.scans <= 3);
     }
     memory_source_free(source);
@@ -375,7 +322,7 @@ test_exists_is_read_once(void **state)
 static void
 test_joins_leave_out_what_has_no_match(void **state)
 {
-    struct memory_source *source = make_source();
+    struct memory_source *source = plan_source();
     struct buf plan;
     (void)state;
     buf_init(&plan, 1 << 16);
@@ -384,9 +331,9 @@ test_joins_leave_out_what_has_no_match(void **state)
         PREFIXES "SELECT (COUNT(*) AS ?n) { ?s :label ?l FILTER EXISTS { ?s a :C1 } }",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        assert_int_equal(run(source, texts[i], NULL, NULL).number, SUBJECTS / 3);
+        assert_int_equal(run(source, texts[i], NULL, NULL).number, PLAN_SUBJECTS / 3);
         const unsigned long long most = analyse(source, texts[i], &plan);
-        if (!strstr(plan.data, "join") || most > SUBJECTS / 2) {
+        if (!strstr(plan.data, "join") || most > PLAN_SUBJECTS / 2) {
             fail_msg("%llu rows at most:\n%s", most, plan.data);
         }
     }
@@ -398,7 +345,7 @@ test_joins_leave_out_what_has_no_match(void **state)
 static void
 test_distinct_comes_before_order(void **state)
 {
-    struct memory_source *source = make_source();
+    struct memory_source *source = plan_source();
     struct buf plan;
     (void)state;
     buf_init(&plan, 1 << 16);
@@ -419,11 +366,11 @@ test_distinct_comes_before_order(void **state)
 static void
 test_a_count_too_large(void **state)
 {
-    struct memory_source *source = make_source();
+    struct memory_source *source = plan_source();
     struct query *query;
     struct reason why = {{0}};
     struct counted_answer answer = {0};
-    const struct query_sink sink = {.context = &answer, .row = take_row};
+    const struct query_sink sink = {.context = &answer, .row = plan_take_row};
     const struct query_options options = {0};
     (void)state;
     const char *text = PREFIXES
@@ -434,239 +381,6 @@ test_a_count_too_large(void **state)
                      STATUS_LIMIT);
     query_free(query);
     memory_source_free(source);
-}
-
-/* ---- being stopped ---- */
-
-/* One query at least for each operator. */
-static const char *const stopped[] = {
-    "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }",
-    "SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p",
-    "SELECT ?l (COUNT(DISTINCT ?s) AS ?n) { ?s :label ?l } GROUP BY ?l",
-    "SELECT (SUM(?a) AS ?n) { ?s :label ?l BIND(STRLEN(?l) AS ?a) }",
-    "SELECT * { ?s ?p ?o }",
-    "SELECT * { ?s ?p ?o FILTER(?o = 7) }",
-    "SELECT * { ?a :knows ?x . ?b :knows ?x FILTER(STR(?a) = 'x') }",
-    "SELECT * { ?a :knows ?b . ?b a ?c }",
-    "SELECT * { ?s a :C1 ; :label ?l ; :description ?d } LIMIT 300",
-    "SELECT * { ?s a :C0 OPTIONAL { ?s :description ?d } }",
-    "SELECT * { ?s :label ?l OPTIONAL { ?x :description ?l FILTER(?x != ?s) } }",
-    "SELECT * { { ?s :label ?l } UNION { ?s :description ?l } }",
-    "SELECT * { ?s :label ?l MINUS { ?s :description ?d } }",
-    "SELECT * { ?s :label ?l FILTER NOT EXISTS { ?s :description ?d } }",
-    "SELECT * { ?s :label ?l FILTER NOT EXISTS { ?x :description ?l FILTER(?x = ?s) } }",
-    "SELECT * { ?a :knows+ ?b }",
-    "SELECT * { GRAPH ?g { ?s :label ?l } }",
-    "SELECT * { GRAPH ?g { { SELECT ?s { ?s :label ?l } LIMIT 1000 } } }",
-    "SELECT * { ?l q:matches '7' . ?s :label ?l }",
-    "SELECT * { { SELECT ?s (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?s } ?s :label ?l }",
-    "SELECT DISTINCT ?s ?p { ?s ?p ?o }",
-    "SELECT * { ?s :label ?l } ORDER BY ?l LIMIT 10",
-    "SELECT * { ?s :label ?l } ORDER BY DESC(?l) ?s",
-    "SELECT * { VALUES ?x { 1 2 3 4 5 } ?s :label ?l }",
-    "SELECT ?p (COUNT(*) AS ?n) { VALUES ?s { :s1 :s2 :s3 :hub } ?s ?p ?o } GROUP BY ?p",
-    ("SELECT ?k (COUNT(*) AS ?n) { VALUES ?s { :s0 :s3 :s6 } ?s :knows ?k . ?t :knows ?k } GROUP "
-     "BY "
-     "?k"),
-};
-
-/* Rows that were read between two looks at the flag. */
-static struct {
-    enum status (*scan_next)(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n,
-                             struct reason *why);
-    struct quad_source source;
-    size_t rows, most;
-    unsigned steps, stop_at; /* looks; the one at which the flag is set, 0: none */
-    atomic_bool cancel;
-} watched;
-
-static enum status
-watched_next(struct quad_scan *scan, struct quad_oids *rows, size_t most, size_t *n,
-             struct reason *why)
-{
-    TRY(watched.scan_next(scan, rows, most, n, why));
-    watched.rows += *n;
-    watched.most = watched.rows > watched.most ? watched.rows : watched.most;
-    return STATUS_OK;
-}
-
-static enum status
-watched_counts(void *context, const struct count_request *request, struct triple_count **counts,
-               size_t *count, struct reason *why)
-{
-    (void)context;
-    return triple_counts_read(&watched.source, request, counts, count, why);
-}
-
-static size_t
-recall_nothing(void *context, struct list_recall *recall)
-{
-    (void)context;
-    memset(recall->known, 0, recall->count * sizeof *recall->known);
-    memset(recall->ends, 0, recall->count * sizeof *recall->ends);
-    return recall->count;
-}
-
-static void
-watched_step(void *context)
-{
-    (void)context;
-    watched.rows = 0;
-    if (++watched.steps == watched.stop_at) {
-        watched.cancel = true;
-    }
-}
-
-static enum status
-run_watched(const char *text, unsigned stop_at)
-{
-    const struct query_options options = {.step = watched_step, .cancel = &watched.cancel};
-    const struct query_sink sink = {0};
-    struct query *query;
-    struct reason why = {{0}};
-    char *whole = NULL;
-    assert_true(asprintf(&whole, PREFIXES "%s", text) > 0);
-    watched.rows = watched.most = watched.steps = 0;
-    watched.stop_at = stop_at;
-    watched.cancel = false;
-    if (query_prepare(&query, slice_string(whole), SLICE(""), &why) != STATUS_OK) {
-        fail_msg("%s: %s", whole, why.text);
-    }
-    const enum status status = query_run(query, &watched.source, &options, &sink, NULL, &why);
-    query_free(query);
-    free(whole);
-    return status;
-}
-
-/* Wherever the flag is set, nothing goes on; and it is looked at before much was read. */
-static void
-test_every_operator_stops(void **state)
-{
-    enum { ROWS_MOST = 4096, TRIED = 4 };
-    struct memory_source *memory = make_source();
-    (void)state;
-    watched.source = *memory_source_table(memory);
-    watched.scan_next = watched.source.scan_next;
-    watched.source.scan_next = watched_next;
-    watched.source.count_triples = watched_counts;
-    watched.source.recall_lists = recall_nothing;
-    for (size_t i = 0; i < sizeof stopped / sizeof *stopped; i++) {
-        assert_int_equal(run_watched(stopped[i], 0), STATUS_OK);
-        const unsigned steps = watched.steps;
-        if (steps < 3 || watched.most > ROWS_MOST) {
-            fail_msg("%s: %u looks, %zu rows between two", stopped[i], steps, watched.most);
-        }
-        for (unsigned stop = 1; stop <= steps; stop += 1 + steps / TRIED) {
-            if (run_watched(stopped[i], stop) != STATUS_CANCELLED || watched.steps != stop) {
-                fail_msg("%s: stopped at %u of %u looks, and had %u", stopped[i], stop, steps,
-                         watched.steps);
-            }
-        }
-    }
-    memory_source_free(memory);
-}
-
-static unsigned resolved;
-
-static enum status
-counted_resolve(void *context, oid id, struct arena *arena, struct term *term, struct reason *why)
-{
-    resolved++;
-    return memory_source_table(context)->resolve(context, id, arena, term, why);
-}
-
-/* Identifiers that say what they are of, as those of this test's three terms. */
-static oid said[3];
-
-static enum term_kind
-said_kind(oid id)
-{
-    return id == said[0] ? TERM_IRI : id == said[1] ? TERM_BLANK : TERM_LITERAL;
-}
-
-static long long
-count_watched(const char *text)
-{
-    struct counted_answer answer = {0};
-    const struct query_sink sink = {.context = &answer, .row = take_row};
-    const struct query_options options = {0};
-    struct query *query;
-    assert_int_equal(query_prepare(&query, slice_string(text), SLICE(""), NULL), STATUS_OK);
-    assert_int_equal(query_run(query, &watched.source, &options, &sink, NULL, NULL), STATUS_OK);
-    query_free(query);
-    return answer.number;
-}
-
-/* What tells terms by their kind looks at none. */
-static void
-test_kinds_are_told_by_identifiers(void **state)
-{
-    static const char *const told[] = {"isIRI(?o)", "isURI(?o)", "isBlank(?o)", "isLiteral(?o)",
-                                       "!isIRI(?none)"};
-    enum { TOLD = sizeof told / sizeof *told };
-    struct memory_source *memory =
-        query_case_source("@prefix : <http://example.org/> . :s :p :o , _:b , 'x' , 'y' .");
-    const struct quad_oids all = {0};
-    struct quad_oids quads[4];
-    struct quad_scan *scan;
-    struct arena arena;
-    size_t n;
-    (void)state;
-    arena_init(&arena, 0);
-    watched.source = *memory_source_table(memory);
-    void *context = watched.source.context;
-    assert_int_equal(watched.source.scan(context, &all, ORDER_SPOC, &scan, NULL), STATUS_OK);
-    assert_int_equal(watched.source.scan_next(scan, quads, 4, &n, NULL), STATUS_OK);
-    watched.source.scan_close(scan);
-    for (size_t i = 0; i < n; i++) {
-        struct term term;
-        assert_int_equal(watched.source.resolve(context, quads[i].object, &arena, &term, NULL),
-                         STATUS_OK);
-        said[term.kind - TERM_IRI] = quads[i].object;
-    }
-    watched.source.resolve = counted_resolve;
-    for (size_t i = 0; i < 2 * TOLD; i++) {
-        static const long long counts[TOLD] = {1, 1, 1, 2, 0};
-        char text[128];
-        watched.source.kind = i < TOLD ? said_kind : NULL;
-        resolved = 0;
-        snprintf(text, sizeof text, "SELECT (COUNT(*) AS ?n) { ?s ?p ?o FILTER(%s) }",
-                 told[i % TOLD]);
-        assert_int_equal(count_watched(text), counts[i % TOLD]);
-        assert_true(i % TOLD + 1 == TOLD || (resolved == 0) == (i < TOLD));
-    }
-    arena_release(&arena);
-    memory_source_free(memory);
-}
-
-static unsigned star_questions;
-
-static enum status
-answer_star(void *context, const oid *predicates, size_t count, double *subjects, double *rows,
-            struct reason *why)
-{
-    (void)context, (void)predicates, (void)why;
-    star_questions++;
-    *subjects = 100.0 / (double)count;
-    *rows = 200.0 / (double)count;
-    return STATUS_OK;
-}
-
-/* A source goes through all it has on sets of predicates for each question about one. */
-static void
-test_sets_of_predicates_are_asked_for_once(void **state)
-{
-    enum { PATTERNS = 4, SETS = (1 << PATTERNS) - 1 };
-    struct memory_source *memory = make_source();
-    (void)state;
-    watched.source = *memory_source_table(memory);
-    watched.source.estimate_star = answer_star;
-    star_questions = 0;
-    assert_int_equal(
-        run_watched("SELECT * { ?s a ?c ; :label ?l ; :description ?d ; :knows ?k }", 0),
-        STATUS_OK);
-    assert_in_range(star_questions, 1, SETS);
-    memory_source_free(memory);
 }
 
 int

@@ -112,7 +112,7 @@ bench_new(const char *cluster, const char *self)
         .high_water = 100000,
         .group_parallel = 0,
         .seen_cache_bytes = 64 << 10,
-        .lane_heads_bytes = 4096,
+        .upcoming_bytes = 4096,
     };
     bench_forget(bench);
     bench_open(bench);

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "queue/frontier/lane_heads.h"
+#include "queue/frontier/upcoming_jobs.h"
 #include "queue/storage/frontier_engine.h"
 #include "queue/storage/run_merge.h"
 #include "queue/storage/store_batch.h"

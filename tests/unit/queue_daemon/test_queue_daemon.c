@@ -79,7 +79,7 @@ serve(char **arguments)
                    .attempts = 5,
                    .high_water = 100000,
                    .seen_cache_bytes = 64 << 10,
-                   .lane_heads_bytes = 64 << 20},
+                   .upcoming_bytes = 64 << 20},
         .endpoints = endpoints,
         .ready_descriptor = atoi(arguments[4]),
     };

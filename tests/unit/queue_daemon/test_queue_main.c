@@ -61,7 +61,7 @@ look_at_small_cache(const struct queue_daemon_options *options)
     assert_int_equal(broker->store.cache_bytes, 64 << 20);
     assert_int_equal(broker->store.checkpoint_bytes, 128 << 20);
     assert_int_equal(broker->store.recent_bytes, 32 << 20);
-    assert_int_equal(broker->lane_heads_bytes, 32 << 20);
+    assert_int_equal(broker->upcoming_bytes, 32 << 20);
     assert_int_equal(broker->seen_cache_bytes, 8 << 20);
 }
 

@@ -13,6 +13,14 @@
 struct made_index made;
 const struct find_access made_access = {.timeout_ms = MADE_TIMEOUT_MS, .asker = MADE_ASKER};
 
+int
+made_forget(void **state)
+{
+    (void)state;
+    made = (struct made_index){.hits = NULL};
+    return 0;
+}
+
 static enum status
 give(index_piece *piece, void *context, const char *text, struct reason *why)
 {

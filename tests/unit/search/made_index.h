@@ -32,6 +32,13 @@ struct made_index {
 extern struct made_index made;
 extern const struct find_access made_access;
 
+/* Made-up names. */
+#define LABEL "<http://www.w3.org/2000/01/rdf-schema#label>"
+#define P "http://a.org/p"
+
+/* Sets a case up: nothing is there. */
+int made_forget(void **state);
+
 enum status find_made(struct find_request request, struct find_results *results);
 
 #endif

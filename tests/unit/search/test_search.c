@@ -223,8 +223,6 @@ test_snippets_of_long_texts(void **state)
 
 /* ---- groups and facets ---- */
 
-#define LABEL "<http://www.w3.org/2000/01/rdf-schema#label>"
-
 static void
 test_syntaxes_of_one_document(void **state)
 {

@@ -9,17 +9,6 @@
 
 #include "tests/unit/search/made_index.h"
 
-#define LABEL "<http://www.w3.org/2000/01/rdf-schema#label>"
-#define P "http://a.org/p"
-
-static int
-forget(void **state)
-{
-    (void)state;
-    made = (struct made_index){.hits = NULL};
-    return 0;
-}
-
 /* ---- values that are shared ---- */
 
 static json_t *
@@ -193,10 +182,10 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_shared_values, forget),
-        cmocka_unit_test_setup(test_more_shared_values_than_are_told, forget),
-        cmocka_unit_test_setup(test_lines, forget),
-        cmocka_unit_test_setup(test_lines_of_what_was_not_all_looked_through, forget),
+        cmocka_unit_test_setup(test_shared_values, made_forget),
+        cmocka_unit_test_setup(test_more_shared_values_than_are_told, made_forget),
+        cmocka_unit_test_setup(test_lines, made_forget),
+        cmocka_unit_test_setup(test_lines_of_what_was_not_all_looked_through, made_forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

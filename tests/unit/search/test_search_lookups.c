@@ -19,17 +19,6 @@
 #include "search/select.h"
 #include "tests/unit/search/made_index.h"
 
-#define LABEL "<http://www.w3.org/2000/01/rdf-schema#label>"
-#define P "http://a.org/p"
-
-static int
-forget(void **state)
-{
-    (void)state;
-    made = (struct made_index){.hits = NULL};
-    return 0;
-}
-
 static bool
 near(double a, double b)
 {
@@ -542,20 +531,20 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_values, forget),
-        cmocka_unit_test_setup(test_values_that_are_iris, forget),
-        cmocka_unit_test_setup(test_uris, forget),
-        cmocka_unit_test_setup(test_many_that_are_the_same, forget),
-        cmocka_unit_test_setup(test_words_are_corrected, forget),
-        cmocka_unit_test_setup(test_filters_that_find, forget),
-        cmocka_unit_test_setup(test_documents_in_several_syntaxes, forget),
-        cmocka_unit_test_setup(test_weights, forget),
-        cmocka_unit_test_setup(test_questions_of_filters_and_facets, forget),
-        cmocka_unit_test_setup(test_facets_of_many_values, forget),
-        cmocka_unit_test_setup(test_sizes_and_times, forget),
-        cmocka_unit_test_setup(test_order_by_date, forget),
-        cmocka_unit_test_setup(test_queries, forget),
-        cmocka_unit_test_setup(test_subjects_of_a_question, forget),
+        cmocka_unit_test_setup(test_values, made_forget),
+        cmocka_unit_test_setup(test_values_that_are_iris, made_forget),
+        cmocka_unit_test_setup(test_uris, made_forget),
+        cmocka_unit_test_setup(test_many_that_are_the_same, made_forget),
+        cmocka_unit_test_setup(test_words_are_corrected, made_forget),
+        cmocka_unit_test_setup(test_filters_that_find, made_forget),
+        cmocka_unit_test_setup(test_documents_in_several_syntaxes, made_forget),
+        cmocka_unit_test_setup(test_weights, made_forget),
+        cmocka_unit_test_setup(test_questions_of_filters_and_facets, made_forget),
+        cmocka_unit_test_setup(test_facets_of_many_values, made_forget),
+        cmocka_unit_test_setup(test_sizes_and_times, made_forget),
+        cmocka_unit_test_setup(test_order_by_date, made_forget),
+        cmocka_unit_test_setup(test_queries, made_forget),
+        cmocka_unit_test_setup(test_subjects_of_a_question, made_forget),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

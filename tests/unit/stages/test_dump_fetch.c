@@ -92,7 +92,7 @@ task_keep_response(struct task *one, const struct fetch_result *result,
         task_free(one);
         return false;
     }
-    buf_printf(&trace, "kept %.*s\n", SLICE_PRINT(one->truncated));
+    buf_printf(&trace, "kept %.*s\n", SLICE_PRINT(one->end.truncated));
     meta_set_number(&one->job->meta, META_PAYLOAD_BYTES, 1);
     meta_set_text(&one->job->meta, META_TRUNCATED, SLICE("length"));
     meta_set_text(&one->job->meta, META_PAYLOAD_DIGEST, SLICE("sha256:00"));
@@ -104,7 +104,7 @@ task_ask(struct task *one, const struct fetch_request *asked)
 {
     assert_ptr_equal(asked->context, one);
     assert_true(slice_equal(asked->url, one->url));
-    assert_true(asked->head || asked->size == one->fetch->dump_size);
+    assert_true(asked->head || asked->size == one->fetch->datasets.dump_size);
     request = *asked;
     buf_printf(&trace, "ask%s from %llu if '%.*s' unless '%.*s' '%.*s'\n",
                asked->head ? " about it" : "", (unsigned long long)asked->range_from,
@@ -210,8 +210,8 @@ begin(const char *url, const char *type)
     task->fetch = &fetch;
     task->job = &job;
     task->url = slice_string(url);
-    task->etag = SLICE("\"1\"");
-    task->last_modified = SLICE("yesterday");
+    task->before.etag = SLICE("\"1\"");
+    task->before.last_modified = SLICE("yesterday");
     task_download(task);
 }
 
@@ -265,7 +265,7 @@ set_up(void **state)
     snprintf(part, sizeof part, "%s.part", path);
     snprintf(head, sizeof head, "%s.head", path);
     buf_release(&name);
-    fetch = (struct fetch){.dump_size = MOST, .retry_ms = RETRY_MS, .attempts = ATTEMPTS};
+    fetch = (struct fetch){.datasets.dump_size = MOST, .retry_ms = RETRY_MS, .attempts = ATTEMPTS};
     job = (struct stage_job){.job = {.uri = SLICE(DUMP DUMP_FRAGMENT),
                                      .attempt = 1,
                                      .depth = 4,
@@ -511,7 +511,7 @@ ends_without_an_answer(void **state)
          "release 7000: it broke\n", true},
     };
     (void)state;
-    fetch.dump_size = 1 << 20;
+    fetch.datasets.dump_size = 1 << 20;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char expected[200] = "ended\n";
         char *bytes = memory_zero(cases[i].bytes + 1, 1);
@@ -665,7 +665,7 @@ what_another_start_wrote_counts_as_far_as_it_was_synced(void **state)
     char *bytes = memory_zero(PIECE, 1);
     struct stat about;
     (void)state;
-    fetch.dump_size = 64 << 20;
+    fetch.datasets.dump_size = 64 << 20;
     begin_first();
     assert_true(pour(200, "ETag: \"2\"\r\n\r\n", ""));
     for (int i = 0; i < 3; i++) {

@@ -151,7 +151,7 @@ task_archive(struct task *one, struct slice url, const struct fetch_result *resu
              struct slice truncated, struct warc_location *location)
 {
     (void)location;
-    assert_true(slice_equal(url, one->request.url));
+    assert_true(slice_equal(url, one->asking.request.url));
     assert_int_equal(truncated.length, 0);
     assert_true(slice_is(result->body, "answer") && slice_is(result->ip, "10.1.1.1"));
     assert_true(slice_is(result->request, "GET"));
@@ -161,7 +161,7 @@ task_archive(struct task *one, struct slice url, const struct fetch_result *resu
 void
 task_ask(struct task *one, const struct fetch_request *asked)
 {
-    one->request = request = *asked;
+    one->asking.request = request = *asked;
     assert_int_equal(asked->size, HARVEST_PAGE_BYTES);
     buf_printf(&trace, "ask %s%s\n", asked->form.length > 0 ? "by POST " : "",
                slice_starts(asked->accept, SLICE("text/csv")) ? "how many" : "a page");
@@ -372,8 +372,10 @@ set_up(void **state)
     snprintf(path, sizeof path, "%s/dumps/%s", folder, name.data);
     snprintf(part, sizeof part, "%s.part", path);
     buf_release(&name);
-    fetch = (struct fetch){
-        .dump_size = LARGEST, .retry_ms = RETRY_MS, .attempts = ATTEMPTS, .page_resources = PAGE};
+    fetch = (struct fetch){.datasets.dump_size = LARGEST,
+                           .retry_ms = RETRY_MS,
+                           .attempts = ATTEMPTS,
+                           .datasets.page_resources = PAGE};
     job =
         (struct stage_job){.job = {.uri = SLICE(ENDPOINT DUMP_FRAGMENT), .attempt = 1},
                            .document = {.type = SLICE(DUMP_PAGES), .content_type = SLICE(DATASET)}};

@@ -417,7 +417,7 @@ set_up(void **state)
     buf_init(&trace, 1 << 16);
     buf_init(&execution, 1 << 16);
     encode(false, false);
-    fetch = (struct fetch){.attempts = ATTEMPTS, .wait_ms = WAIT_FOR_SAMPLES_MS};
+    fetch = (struct fetch){.attempts = ATTEMPTS, .datasets.wait_ms = WAIT_FOR_SAMPLES_MS};
     job = (struct stage_job){.job = {.uri = SLICE(DATASET), .attempt = 1, .queued_ms = 5000}};
     processes = 1;
     no_process = forget_host = real_process = settings_fail = false;

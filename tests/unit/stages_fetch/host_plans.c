@@ -473,7 +473,7 @@ set_up(void **state)
     buf_init(&words, TRACE);
     had_count = failing_get = held_count = 0;
     no_content = no_host = hold = false;
-    fetch = (struct fetch){.execute = true, .wait_ms = PATIENCE_MS, .prefer = ""};
+    fetch = (struct fetch){.datasets = {.execute = true, .wait_ms = PATIENCE_MS, .prefer = ""}};
     host = (struct host){0};
     job = (struct stage_job){.job = {.depth = DEPTH, .queued_ms = QUEUED_MS}};
     arena_init(&job.arena, 1 << 20);

@@ -102,7 +102,7 @@ task_ask(struct task *one, const struct fetch_request *request)
     assert_ptr_equal(one, &task);
     assert_ptr_equal(request->context, &task);
     assert_int_equal(request->size, ROBOTS_MAXIMUM);
-    one->request = *request;
+    one->asking.request = *request;
     buf_printf(&trace, "ask %.*s\n", SLICE_PRINT(request->url));
 }
 
@@ -124,7 +124,7 @@ task_note_crawl_delay(struct task *one, int64_t delay_ms)
 void
 task_take_visit(struct task *one, struct slice host, struct slice record, struct slice sighting)
 {
-    one->spared = spares;
+    one->visit.spared = spares;
     buf_printf(&trace, "visit %d%d%d\n", host.length > 0, record.length > 0, sighting.length > 0);
 }
 
@@ -290,12 +290,12 @@ void
 make_task(void)
 {
     freed = false;
-    buf_release(&task.robots_url);
+    buf_release(&task.robots.url);
     task = (struct task){.fetch = &fetch, .job = &job, .origin = SLICE(HOST), .url = job.job.uri};
     crawl_delay_ms = -2; /* it was not told */
     no_rules.told = false;
     task.url.length = slice_find(task.url, '#');
-    buf_init(&task.robots_url, URL_MAXIMUM);
+    buf_init(&task.robots.url, URL_MAXIMUM);
 }
 
 void
@@ -330,8 +330,9 @@ set_up(void **state)
     for (int i = 0; i < 3; i++) {
         buf_init(&records[i], TRACE);
     }
-    fetch = (struct fetch){
-        .hosts = hosts_new(4), .robots_name = "quadrille", .robots = true, .sitemap_files = 100};
+    fetch = (struct fetch){.hosts = hosts_new(4),
+                           .robots = {.name = "quadrille", .obeyed = true},
+                           .sitemaps.files = 100};
     superseded = archive_full = elsewhere = spares = false;
     job = (struct stage_job){
         .job = {.key.stage = STAGE_FETCH, .uri = SLICE(PAGE), .generation = 1, .depth = 2}};
@@ -346,7 +347,7 @@ tear_down(void **state)
     (void)state;
     hosts_free(fetch.hosts);
     arena_release(&job.arena);
-    buf_release(&task.robots_url);
+    buf_release(&task.robots.url);
     buf_release(&trace);
     buf_release(&noted);
     for (int i = 0; i < 3; i++) {
@@ -370,5 +371,5 @@ ask_robots(void)
 void
 finish(const struct fetch_result *result)
 {
-    task.request.done(task.request.context, result);
+    task.asking.request.done(task.asking.request.context, result);
 }

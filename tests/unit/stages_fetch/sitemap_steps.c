@@ -57,7 +57,7 @@ task_describe(struct task *one)
 void
 task_note_refused(struct task *one, enum scope_refused what)
 {
-    one->refused |= (unsigned)what;
+    one->end.refused |= (unsigned)what;
     buf_append_string(&trace, "scope refused\n");
 }
 
@@ -327,7 +327,7 @@ set_up(void **state)
     for (size_t i = 0; i < RECORDS; i++) {
         buf_init(&records[i], TRACE);
     }
-    fetch = (struct fetch){.hosts = hosts_new(4), .sitemaps = true, .sitemap_files = 2};
+    fetch = (struct fetch){.hosts = hosts_new(4), .sitemaps = {.followed = true, .files = 2}};
     quiet = false;
     entry_count = 0;
     too_deep = 100;

@@ -77,7 +77,7 @@ a_dump_is_sliced(void **state)
              (unsigned long long)fingerprint64(SLICE(ORIGIN "/a.nt")));
     assert_string_equal(last_key, key);
     assert_true(was_said("<> Goods: dump, all of it in the fewest requests\n"));
-    fetch.execute = false;
+    fetch.datasets.execute = false;
     assert_plan(HOST "covered 0 0\n" DONE);
     assert_true(was_said("<> Goods: dump, all of it in the fewest requests\n"));
 }
@@ -404,7 +404,7 @@ a_description_has_the_plan_made(void **state)
     task->url = SLICE(MAP);
     task_describe(task);
     assert_trace("meta h" ORIGIN "\n  descriptions:\n    " MAP "\nput " ORIGIN "/#plan 97 \n");
-    task->again = true;
+    task->before.known = true;
     task_put_plan(task);
     assert_trace("put " ORIGIN "/#plan 97 again\n");
     task_put_sample(task, SLICE(ORIGIN "/id/1"), JOB_RECRAWL);

@@ -174,8 +174,8 @@ static void
 a_host_without_rules_has_failed(void **state)
 {
     (void)state;
-    buf_init(&task.robots_url, TRACE);
-    buf_append_string(&task.robots_url, "http://a.example/robots.txt");
+    buf_init(&task.robots.url, TRACE);
+    buf_append_string(&task.robots.url, "http://a.example/robots.txt");
     task_note_no_rules(&task, 0, true, "it is away");
     task_report_host(&task);
     assert_int_equal(told.words, HOST_FAILED | HOST_SILENT);
@@ -183,13 +183,13 @@ a_host_without_rules_has_failed(void **state)
     assert_int_equal(told.count, 0); /* its request told */
     task_note_no_rules(&task, 503, false, "it is busy");
     assert_int_equal(task.report.words, HOST_FAILED | HOST_FORBIDS);
-    buf_reset(&task.robots_url);
-    buf_append_string(&task.robots_url, "http://b.example/robots.txt");
+    buf_reset(&task.robots.url);
+    buf_append_string(&task.robots.url, "http://b.example/robots.txt");
     task_note_no_rules(&task, 404, false, "it has moved");
     assert_int_equal(task_pace(&task)->troubles, 1);
     assert_int_equal(task_pace(&task)->failures, 0);
     assert_int_equal(task.report.observations[0].what, OBSERVED_TROUBLE);
-    buf_release(&task.robots_url);
+    buf_release(&task.robots.url);
 }
 
 /* The first task of a host brings its pace; those beside it find what it has learned, and the next

@@ -27,13 +27,13 @@ known_rules_decide_at_once(void **state)
     task_check_rules(&task);
     assert_trace("get\n");
     assert_int_equal(crawl_delay_ms, 2000);
-    fetch.signals = true;
+    fetch.robots.signals = true;
     (void)put_host("User-agent: *\nTDM-Reservation: 1\n");
     make_task();
     task_check_rules(&task);
     assert_trace("done denied: robots.txt of the host reserves its use: fetch.robots_signals\n");
-    assert_int_equal(task.counts_as, OUTCOME_DENIED);
-    fetch.signals = false;
+    assert_int_equal(task.end.counts_as, OUTCOME_DENIED);
+    fetch.robots.signals = false;
     make_task();
     task_check_rules(&task);
     assert_trace("get\n");
@@ -105,7 +105,7 @@ static void
 without_robots_documents_are_asked_for(void **state)
 {
     (void)state;
-    fetch.robots = false;
+    fetch.robots.obeyed = false;
     task_check_rules(&task);
     assert_trace("get\n");
     make_task();
@@ -141,7 +141,7 @@ second_visits_know_of_the_first(void **state)
         set_text(1, META_ETAG, "\"e\"");
         set_text(1, META_LAST_MODIFIED, "yesterday");
         set_text(2, META_STATE, "x");
-        fetch.recrawl = cases[i].recrawl;
+        fetch.recrawl.on = cases[i].recrawl;
         job.job.flags = cases[i].flags;
         job.job.generation = cases[i].generation;
         make_task();
@@ -150,24 +150,24 @@ second_visits_know_of_the_first(void **state)
         snprintf(wanted, sizeof wanted, "look for %s\nvisit 1%d%d\nget\n", cases[i].keys, n > 1,
                  n > 2);
         assert_trace(wanted);
-        assert_int_equal(task.again, n > 1);
-        assert_int_equal(task.describes, n > 1);
-        assert_true(slice_is(task.etag, n > 1 ? "\"e\"" : ""));
-        assert_true(slice_is(task.last_modified, n > 1 ? "yesterday" : ""));
+        assert_int_equal(task.before.known, n > 1);
+        assert_int_equal(task.before.describes, n > 1);
+        assert_true(slice_is(task.before.etag, n > 1 ? "\"e\"" : ""));
+        assert_true(slice_is(task.before.last_modified, n > 1 ? "yesterday" : ""));
     }
     buf_reset(&records[0]);
     set_text(0, META_DESCRIPTIONS, HOST "/other\n");
     make_task();
     task_check_rules(&task);
     answer_records(2);
-    assert_false(task.describes);
+    assert_false(task.before.describes);
     buf_reset(&trace);
     make_task();
     spares = true;
     task_check_rules(&task);
     answer_records(2);
     assert_trace("look for h" HOST " u" PAGE " s" PAGE "\nvisit 110\ndone as it is: nothing\n");
-    assert_int_equal(task.outcome, VISIT_PUT_OFF);
+    assert_int_equal(task.end.visit, VISIT_PUT_OFF);
     make_task();
     superseded = true;
     task_check_rules(&task);
@@ -192,38 +192,38 @@ sitemaps_of_the_host_go_with_its_first_job(void **state)
 {
     struct host *host = put_host(MAPS);
     (void)state;
-    fetch.sitemaps = true;
+    fetch.sitemaps.followed = true;
     task_check_rules(&task);
     assert_trace("look for h" HOST "\n"); /* another process may have queued them */
     answer_records(1);
     assert_trace("visit 000\nget\n");
-    assert_int_equal(task.sitemap_count, 3);
-    assert_true(slice_is(task.sitemaps[0], HOST "/a.xml"));
-    assert_true(slice_is(task.sitemaps[1], HOST "/b.xml"));
-    assert_true(slice_is(task.sitemaps[2], HOST "/c.xml"));
-    assert_true(task.mapped);
-    assert_false(task.sitemaps_again);
-    assert_false(task.guess);
-    fetch.sitemap_files = 2;
+    assert_int_equal(task.sitemaps.count, 3);
+    assert_true(slice_is(task.sitemaps.urls[0], HOST "/a.xml"));
+    assert_true(slice_is(task.sitemaps.urls[1], HOST "/b.xml"));
+    assert_true(slice_is(task.sitemaps.urls[2], HOST "/c.xml"));
+    assert_true(task.sitemaps.mapped);
+    assert_false(task.sitemaps.again);
+    assert_false(task.sitemaps.guess);
+    fetch.sitemaps.files = 2;
     make_task();
     host->sitemaps_depth = 3; /* deeper than this job */
     task_check_rules(&task);
     answer_records(1);
-    assert_int_equal(task.sitemap_count, 2);
-    assert_true(task.sitemaps_again);
+    assert_int_equal(task.sitemaps.count, 2);
+    assert_true(task.sitemaps.again);
     buf_reset(&trace);
     make_task();
     host->sitemaps_depth = 2;
     task_check_rules(&task);
     assert_trace("get\n");
-    assert_int_equal(task.sitemap_count, 0);
-    assert_true(task.mapped);
+    assert_int_equal(task.sitemaps.count, 0);
+    assert_true(task.sitemaps.mapped);
     host->sitemaps_depth = UINT32_MAX;
     make_task();
     set_number(0, META_DEPTH, 2); /* as another process says */
     task_check_rules(&task);
     answer_records(1);
-    assert_int_equal(task.sitemap_count, 0);
+    assert_int_equal(task.sitemaps.count, 0);
     assert_int_equal(host->sitemaps_depth, 2);
     buf_reset(&trace);
     host->sitemaps_depth = UINT32_MAX;
@@ -231,12 +231,12 @@ sitemaps_of_the_host_go_with_its_first_job(void **state)
     task.resource = true; /* of another document */
     task_check_rules(&task);
     assert_trace("get\n");
-    assert_int_equal(task.sitemap_count, 0);
-    fetch.sitemaps = false;
+    assert_int_equal(task.sitemaps.count, 0);
+    fetch.sitemaps.followed = false;
     make_task();
     task_check_rules(&task);
     assert_trace("get\n");
-    assert_false(task.mapped);
+    assert_false(task.sitemaps.mapped);
 }
 
 static void
@@ -252,7 +252,7 @@ a_sitemap_is_guessed_where_none_is_named(void **state)
                  {2, false, false, false, false}};
     struct host *host = put_host(NULL);
     (void)state;
-    fetch.sitemaps = fetch.guess = true;
+    fetch.sitemaps.followed = fetch.sitemaps.guessed = true;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         host->guess_depth = cases[i].depth;
         host->guess_found = cases[i].found;
@@ -263,12 +263,12 @@ a_sitemap_is_guessed_where_none_is_named(void **state)
             answer_records(1);
             assert_trace("visit 000\nget\n");
         }
-        assert_int_equal(task.guess, cases[i].guesses);
-        assert_int_equal(task.sitemap_count, cases[i].guesses ? 1 : 0);
-        assert_int_equal(task.sitemaps_again, cases[i].again);
-        assert_int_equal(task.mapped, cases[i].found);
+        assert_int_equal(task.sitemaps.guess, cases[i].guesses);
+        assert_int_equal(task.sitemaps.count, cases[i].guesses ? 1 : 0);
+        assert_int_equal(task.sitemaps.again, cases[i].again);
+        assert_int_equal(task.sitemaps.mapped, cases[i].found);
         if (cases[i].guesses) {
-            assert_true(slice_is(task.sitemaps[0], "/sitemap.xml"));
+            assert_true(slice_is(task.sitemaps.urls[0], "/sitemap.xml"));
         }
     }
     host->guess_depth = UINT32_MAX;
@@ -277,17 +277,17 @@ a_sitemap_is_guessed_where_none_is_named(void **state)
     task_check_rules(&task);
     assert_trace("get\n");
     job.document.type = (struct slice){0};
-    fetch.guess = false;
+    fetch.sitemaps.guessed = false;
     make_task();
     task_check_rules(&task);
     assert_trace("get\n");
-    fetch.guess = true;
+    fetch.sitemaps.guessed = true;
     (void)hosts_put(fetch.hosts, SLICE(HOST), HOST_UNREACHABLE, NULL, now_ms + 5, "away");
     make_task();
     task_check_rules(&task);
     assert_trace("wait for host: away\n");
     assert_int_equal(task.report.rest_ms, 5);
-    assert_int_equal(task.sitemap_count, 0);
+    assert_int_equal(task.sitemaps.count, 0);
 }
 
 static void
@@ -303,7 +303,7 @@ what_others_know_of_guesses_is_taken(void **state)
                  {"it is none", 4, false, 0},
                  {GUESS_FOUND, 9, true, 9}};
     (void)state;
-    fetch.sitemaps = fetch.guess = true;
+    fetch.sitemaps.followed = fetch.sitemaps.guessed = true;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         forget_hosts();
         clear_records();
@@ -319,7 +319,7 @@ what_others_know_of_guesses_is_taken(void **state)
         const struct host *host = hosts_find(fetch.hosts, SLICE(HOST), now_ms);
         assert_int_equal(host->guess_found, cases[i].found);
         assert_int_equal(host->guess_depth, cases[i].then);
-        assert_int_equal(task.guess, cases[i].found);
+        assert_int_equal(task.sitemaps.guess, cases[i].found);
     }
 }
 
@@ -330,25 +330,25 @@ jobs_for_refused_sitemaps_take_all(void **state)
     (void)state;
     job.job.uri = SLICE(HOST "/#sitemaps");
     host->sitemaps_depth = 0;
-    fetch.sitemaps = true;
+    fetch.sitemaps.followed = true;
     make_task();
     task_check_rules(&task);
     answer_records(1);
     assert_trace("look for h" HOST "\nvisit 000\nrefused sitemaps\n");
-    assert_int_equal(task.sitemap_count, 3);
-    assert_false(task.sitemaps_again);
+    assert_int_equal(task.sitemaps.count, 3);
+    assert_false(task.sitemaps.again);
     (void)put_host("User-agent: *\nDisallow: /\n"); /* says nothing of who asks for nothing */
     make_task();
     task_check_rules(&task);
     assert_trace("refused sitemaps\n");
-    assert_int_equal(task.sitemap_count, 0);
-    fetch.guess = true;
+    assert_int_equal(task.sitemaps.count, 0);
+    fetch.sitemaps.guessed = true;
     make_task();
     task_check_rules(&task);
     answer_records(1);
     assert_trace("look for h" HOST "\nvisit 000\nrefused sitemaps\n");
-    assert_int_equal(task.sitemap_count, 1);
-    assert_true(task.guess);
+    assert_int_equal(task.sitemaps.count, 1);
+    assert_true(task.sitemaps.guess);
 }
 
 /* What another node knows of a sitemap is asked for first. */
@@ -364,7 +364,7 @@ sitemaps_wait_for_the_node_that_knows_them(void **state)
     assert_trace("look for u" PAGE "\n");
     got(got_context, STATUS_OK, NULL, 0, NULL);
     assert_trace("get\n");
-    assert_true(task.readable);
+    assert_true(task.robots.readable);
     make_task();
     task_check_rules(&task);
     got(got_context, STATUS_UNAVAILABLE, NULL, 0, &why);
@@ -382,8 +382,8 @@ sitemaps_wait_for_the_node_that_knows_them(void **state)
         make_task();
         task_check_rules(&task);
         answer_records(2);
-        assert_int_equal(task.again, due_ms > 0);
-        assert_int_equal(task.etag.length, due_ms > 0 ? 3 : 0);
+        assert_int_equal(task.before.known, due_ms > 0);
+        assert_int_equal(task.before.etag.length, due_ms > 0 ? 3 : 0);
     }
 }
 
@@ -397,13 +397,13 @@ covered_documents_come_out_of_dumps(void **state)
     host_set_cover(host, SLICE(HOST "/dir/ " HOST "/data\n"), SLICE(HOST "/ Somebody\n"), now_ms);
     task_check_rules(&task);
     assert_trace("done covered: comes out of dumps: " HOST "/data\n");
-    assert_true(task.handed_on);
-    assert_true(slice_is(task.authority, "Somebody"));
+    assert_true(task.end.handed_on);
+    assert_true(slice_is(task.end.authority, "Somebody"));
     make_task();
     task.resource = true;
     task_check_rules(&task);
     assert_trace("get\n");
-    assert_false(task.handed_on);
+    assert_false(task.end.handed_on);
     static const char *const types[] = {SITEMAP_TYPE, GUESS_TYPE, SAMPLE_TYPE};
     for (size_t i = 0; i < 3; i++) {
         job.document.type = slice_string(types[i]);
@@ -432,7 +432,7 @@ covers_are_looked_up_again(void **state)
                  {NULL, "", 0, 60000},
                  {NULL, "", 3, 60000}};
     (void)state;
-    fetch.plan = true;
+    fetch.datasets.plan = true;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (uint64_t more = 0; more < 2; more++) {
             forget_hosts();
@@ -449,11 +449,11 @@ covers_are_looked_up_again(void **state)
             assert_trace("get\n");
         }
     }
-    fetch.plan = false;
+    fetch.datasets.plan = false;
     make_task();
     task_check_rules(&task);
     assert_trace("get\n");
-    fetch.plan = true;
+    fetch.datasets.plan = true;
     make_task();
     set_text(0, META_COVER, HOST "/dir/ " HOST "/data\n");
     task_check_rules(&task);

@@ -147,8 +147,8 @@ task_schedule(struct task *one)
         [VISIT_GONE_MAYBE] = "perhaps gone", [VISIT_GONE] = "gone",
     };
     assert_ptr_equal(one, task);
-    buf_printf(&steps.trace, "visit %s%s\n", words[one->outcome],
-               one->handed_on ? " by others" : "");
+    buf_printf(&steps.trace, "visit %s%s\n", words[one->end.visit],
+               one->end.handed_on ? " by others" : "");
 }
 
 /* Its entries become outputs, then it ends. */
@@ -223,9 +223,8 @@ set_up(void **state)
                            .hosts = hosts_new(4),
                            .retry_ms = RETRY_MS,
                            .attempts = ATTEMPTS,
-                           .robots = true,
-                           .confirm_ms = 1,
-                           .recrawl = true,
+                           .robots.obeyed = true,
+                           .recrawl = {.on = true, .confirm_ms = 1},
                            .pace_rules = {.backoff_ms = 50, .retry_after_most_ms = RETRY_MOST_MS}};
     warc_writer_options_from(&options, steps.options);
     options.node = "here";
@@ -273,7 +272,7 @@ begin(void)
     task->job = &steps.job;
     task->origin = SLICE(HOST);
     task->url = SLICE(PAGE);
-    task->outcome = VISIT_FAILED;
+    task->end.visit = VISIT_FAILED;
     host_delays_join(fetch.host_delays, digest_local(SLICE(HOST)), &(struct pace){0}, 0);
 }
 
@@ -327,7 +326,7 @@ a_document_is_archived_noted_and_handed_on(void **state)
 {
     (void)state;
     begin();
-    task->mapped = true;
+    task->sitemaps.mapped = true;
     task->report.words = HOST_ANSWERED;
     finish(&good);
     assert_trace("archive 5\nlearn\nnext detect\nfollow 5\ncounts as fetched\nsitemaps\n"
@@ -398,9 +397,10 @@ sitemaps_change_with_their_bytes(void **state)
     sitemap = true;
     for (int round = 0; round < 2; round++) {
         begin();
-        task->digest = round == 0 ? SLICE("sha256:0")
-                                  : SLICE("sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e7"
-                                          "3043362938b9824");
+        task->visit.digest = round == 0
+                                 ? SLICE("sha256:0")
+                                 : SLICE("sha256:2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e7"
+                                         "3043362938b9824");
         finish(&good);
         assert_trace(round == 0
                          ? "archive 5\nlearn\nnext detect\nfollow 5\ncounts as beside\nsitemaps\n"
@@ -430,9 +430,9 @@ descriptions_are_asked_for(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char wanted[TEXT];
-        fetch.plan = cases[i].plan;
-        fetch.void_all = cases[i].all;
-        fetch.void_rdf = cases[i].rdf;
+        fetch.datasets.plan = cases[i].plan;
+        fetch.datasets.void_all = cases[i].all;
+        fetch.datasets.void_rdf = cases[i].rdf;
         is_void = cases[i].is_void;
         begin();
         finish_with(200, cases[i].header, "a");
@@ -501,7 +501,7 @@ redirects_lead_on(void **state)
     job.hops = 0;
     job.flags = JOB_SEED | JOB_RECRAWL; /* the target is no recrawl for that */
     begin();
-    task->redirect = SLICE(HOST "/new");
+    task->visit.redirect = SLICE(HOST "/new");
     finish_with(302, TO("/new"), "");
     assert_trace(MOVED "next index\nput fetch " HOST "/new lane " HOST " via " PAGE
                        " priority 128 flags 4 depth 2 hops 1\ncounts as redirected\n"
@@ -521,7 +521,7 @@ what_is_not_modified_stays(void **state)
 {
     (void)state;
     begin();
-    task->content_stands = true;
+    task->visit.content_stands = true;
     finish_with(304, HEADER, "");
     assert_trace("learn\ncounts as not_modified\nsitemaps\nvisit unchanged\n" REST "done\n");
     assert_text(META_STATE, ""); /* that of the content goes on */
@@ -529,7 +529,7 @@ what_is_not_modified_stays(void **state)
     assert_number(META_WARC_OFFSET, UINT64_MAX);
     begin();
     sitemap = true;
-    fetch.plan = task->describes = true;
+    fetch.datasets.plan = task->before.describes = true;
     finish_with(304, HEADER, "");
     assert_trace("sitemap read\nlearn\nplan\ncounts as beside\nsitemaps\nvisit unchanged\n" REST
                  "done\n");
@@ -554,10 +554,10 @@ what_is_gone_is_confirmed(void **state)
     (void)state;
     job.generation = 2;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        fetch.recrawl = cases[i].recrawl;
+        fetch.recrawl.on = cases[i].recrawl;
         begin();
-        task->visited_ms = cases[i].visited ? 7 : 0;
-        task->gone_since_ms = cases[i].known ? 8 : 0;
+        task->visit.visited_ms = cases[i].visited ? 7 : 0;
+        task->visit.gone_since_ms = cases[i].known ? 8 : 0;
         finish_with(i % 2 == 0 ? 404 : 410, HEADER, "");
         assert_trace(cases[i].trace);
         assert_number(META_GONE_SINCE, cases[i].known ? UINT64_MAX : STARTED_MS);
@@ -696,7 +696,7 @@ hosts_that_fail_are_waited_for(void **state)
     finish(&result);
     assert_trace("rules of " HOST " again\n" REST "release 0: refused\n");
     assert_int_equal(host->expires_ms, steps.now_ms);
-    fetch.robots = false;
+    fetch.robots.obeyed = false;
     begin();
     finish(&result);
     assert_trace(REST "release 0: refused\n");

@@ -40,15 +40,15 @@ void
 task_done(struct task *one, const char *state, const char *reason)
 {
     assert_null(state); /* that of the document is another job's to say */
-    buf_printf(&trace, "done%s: %s\n", one->sitemap_count > 0 ? " and more sitemaps" : "", reason);
-    assert_true(one->handed_on);
+    buf_printf(&trace, "done%s: %s\n", one->sitemaps.count > 0 ? " and more sitemaps" : "", reason);
+    assert_true(one->end.handed_on);
     task_free(one);
 }
 
 void
 task_queue_sitemaps(struct task *one, bool good)
 {
-    buf_printf(&trace, "sitemaps %d of %zu\n", good, one->sitemap_count);
+    buf_printf(&trace, "sitemaps %d of %zu\n", good, one->sitemaps.count);
 }
 
 bool
@@ -66,7 +66,7 @@ void
 task_list(struct task *one, struct slice coding, struct slice bytes)
 {
     const struct document *document = &one->job->document;
-    assert_true(one->handed_on);
+    assert_true(one->end.handed_on);
     buf_printf(&trace, "list %.*s %.*s of %.*s, %.*s at %u\n", SLICE_PRINT(coding),
                SLICE_PRINT(bytes), SLICE_PRINT(document->type), SLICE_PRINT(document->content_type),
                (unsigned)document->nesting);
@@ -228,7 +228,7 @@ sitemaps_of_a_host_are_queued_once(void **state)
 {
     (void)state;
     new_task();
-    task->sitemap_count = 2;
+    task->sitemaps.count = 2;
     task_put_refused_sitemaps(task);
     assert_null(task);
     assert_string_equal(trace.data, "sitemaps 1 of 2\ndone: \n");

@@ -255,7 +255,7 @@ a_host_is_asked_by_one_at_a_time(void **state)
     assert_trace("");
     assert_true(tasks[0].report.asked);
     assert_int_equal(tasks[0].report.words, HOST_ANSWERED);
-    assert_true(slice_is(tasks[0].ip, "192.0.2.1"));
+    assert_true(slice_is(tasks[0].asking.ip, "192.0.2.1"));
     assert_int_equal(tasks[0].report.address, 9);
     pass(DELAY_MS - 1);
     assert_trace("");
@@ -337,9 +337,9 @@ what_requests_tell_of_the_host(void **state)
         assert_int_equal(tasks[0].report.words, cases[i].words);
         assert_true(slice_is(tasks[0].report.cause, cases[i].cause));
     }
-    buf_init(&tasks[1].robots_url, TRACE);
-    buf_append_string(&tasks[1].robots_url, HOST "/robots.txt");
-    const struct fetch_request request = {.url = buf_slice(&tasks[1].robots_url),
+    buf_init(&tasks[1].robots.url, TRACE);
+    buf_append_string(&tasks[1].robots.url, HOST "/robots.txt");
+    const struct fetch_request request = {.url = buf_slice(&tasks[1].robots.url),
                                           .context = &tasks[1]};
     now_ms += 100000;
     buf_reset(&trace);
@@ -347,7 +347,7 @@ what_requests_tell_of_the_host(void **state)
     finish(1, FETCH_ANSWERED);
     assert_trace("ask 1 " HOST "/robots.txt\n");
     assert_int_equal(tasks[1].report.words, HOST_RULES);
-    buf_release(&tasks[1].robots_url);
+    buf_release(&tasks[1].robots.url);
 }
 
 /* What was told before stands: that its robots.txt was answered. */
@@ -369,16 +369,16 @@ a_page_at_fault_tells_nothing_of_the_host(void **state)
     finish(1, FETCH_CUT_CONNECTION); /* a status had come */
     assert_trace("ask 1 " PAGE "\n");
     assert_int_equal(tasks[1].report.words, HOST_ANSWERED);
-    buf_init(&tasks[2].robots_url, TRACE);
-    buf_append_string(&tasks[2].robots_url, HOST "/robots.txt");
-    const struct fetch_request request = {.url = buf_slice(&tasks[2].robots_url),
+    buf_init(&tasks[2].robots.url, TRACE);
+    buf_append_string(&tasks[2].robots.url, HOST "/robots.txt");
+    const struct fetch_request request = {.url = buf_slice(&tasks[2].robots.url),
                                           .context = &tasks[2]};
     task_ask(&tasks[2], &request);
     pass(DELAY_MS);
     finish(2, FETCH_FAILED); /* robots.txt is no page */
     assert_trace("ask 2 " HOST "/robots.txt\n");
     assert_int_equal(tasks[2].report.words, HOST_FAILED | HOST_SILENT);
-    buf_release(&tasks[2].robots_url);
+    buf_release(&tasks[2].robots.url);
 }
 
 /* A dump takes long by its length. */
@@ -473,11 +473,11 @@ static void
 ask_for_rules(int number, unsigned hops)
 {
     struct task *task = &tasks[number];
-    task->robots_hops = hops;
-    buf_init(&task->robots_url, TRACE);
-    buf_append_string(&task->robots_url, HOST "/robots.txt");
+    task->robots.hops = hops;
+    buf_init(&task->robots.url, TRACE);
+    buf_append_string(&task->robots.url, HOST "/robots.txt");
     const struct fetch_request request = {
-        .url = buf_slice(&task->robots_url), .done = needless, .context = task};
+        .url = buf_slice(&task->robots.url), .done = needless, .context = task};
     task_ask(task, &request);
 }
 
@@ -504,7 +504,7 @@ rules_that_came_pass_the_turn_on(void **state)
     ask_for_rules(4, 1);
     assert_trace("ask 4 " HOST "/robots.txt\n");
     for (int i = 0; i < TASKS; i++) {
-        buf_release(&tasks[i].robots_url);
+        buf_release(&tasks[i].robots.url);
     }
 }
 

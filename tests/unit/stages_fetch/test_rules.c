@@ -15,10 +15,10 @@ rules_are_fetched_and_noted(void **state)
                         "/a.xml\nSitemap: " HOST "/b.xml\nSchemamap: " HOST "/c.xml\n"
                         "Content-Signal: search=yes\n");
     ask_robots();
-    task.ip = SLICE("192.0.2.1");
+    task.asking.ip = SLICE("192.0.2.1");
     finish(&result);
     assert_trace("ended\narchive " ROBOTS " 200\nnote\ndone denied: robots.txt of the host\n");
-    assert_int_equal(task.counts_as, OUTCOME_DENIED);
+    assert_int_equal(task.end.counts_as, OUTCOME_DENIED);
     assert_int_equal(noted_number(META_ROBOTS_FETCHED), now_ms);
     assert_int_equal(noted_number(META_ROBOTS_STATUS), 200);
     assert_int_equal(noted_number(META_ROBOTS_EXPIRES), now_ms + DAY_MS);

@@ -62,8 +62,8 @@ claims_of_change_are_checked(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         clear_records();
         make_task(MAP, SITEMAP_TYPE);
-        task.visited_ms = cases[i].sitemap_visited_ms;
-        fetch.recrawl = cases[i].recrawl;
+        task.visit.visited_ms = cases[i].sitemap_visited_ms;
+        fetch.recrawl.on = cases[i].recrawl;
         if (!cases[i].is_new) {
             set_number(&records[0], META_SITEMAP_SEEN, 5);
         }
@@ -97,7 +97,7 @@ claims_of_change_are_checked(void **state)
     for (uint64_t generation = 1; generation <= 100; generation++) {
         clear_records();
         make_task(MAP, SITEMAP_TYPE);
-        fetch.recrawl = true;
+        fetch.recrawl.on = true;
         job.job.generation = generation;
         set_number(&host, META_CLAIMS_HELD, 1);
         set_number(&host, META_CLAIMS_BROKEN, 500);
@@ -123,7 +123,7 @@ many_claims_are_checked_in_turn(void **state)
 {
     (void)state;
     quiet = true;
-    fetch.recrawl = true;
+    fetch.recrawl.on = true;
     begin();
     for (int i = 0; i < VISITS_CHUNK + 1; i++) {
         char uri[TEXT];
@@ -172,7 +172,7 @@ scores_say_the_priority(void **state)
         char wanted[TEXT];
         clear_records();
         make_task(MAP, SITEMAP_TYPE);
-        fetch.score = cases[i].score;
+        fetch.sitemaps.score = cases[i].score;
         set_number(&records[0], META_SITEMAP_SEEN, 5);
         if (cases[i].link != UINT64_MAX) {
             set_number(&records[0], META_LINK_RANK, cases[i].link);
@@ -201,7 +201,7 @@ what_is_over_the_budget_waits(void **state)
         unsigned held;
     } cases[] = {{1, 0, 0, 1}, {1, 1, 5, 2}, {86400000 - 1, 2, 0, 3}, {86400000, 2, 7, 1}};
     (void)state;
-    fetch.submission_budget = 4;
+    fetch.sitemaps.budget = 4;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (int cached = 0; cached < 2; cached++) {
             hosts_free(fetch.hosts);

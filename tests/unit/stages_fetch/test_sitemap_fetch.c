@@ -35,8 +35,8 @@ only_what_may_be_one_is_parsed(void **state)
                                             .response_header = slice_string(header),
                                             .body = slice_string(cases[i].body)};
         make_task(MAP, cases[i].type);
-        fetch.sitemaps = cases[i].sitemaps;
-        fetch.plan = cases[i].plan;
+        fetch.sitemaps.followed = cases[i].sitemaps;
+        fetch.datasets.plan = cases[i].plan;
         task_follow_sitemap(&task, &result);
         assert_trace(cases[i].trace);
     }
@@ -96,7 +96,7 @@ static void
 entries_are_put_one_deeper(void **state)
 {
     (void)state;
-    fetch.recrawl = true;
+    fetch.recrawl.on = true;
     set_number(&host, META_SITEMAP_PERIOD, now_ms - 1);
     set_number(&host, META_SITEMAP_SUBMITTED, 7);
     set_number(&host, META_SITEMAP_EXCESS, 8);
@@ -136,7 +136,7 @@ records_that_do_not_come_release(void **state)
     for (int step = 0; step < 3; step++) {
         make_task(MAP, SITEMAP_TYPE);
         clear_records();
-        fetch.recrawl = true;
+        fetch.recrawl.on = true;
         begin();
         list("/dir/one", now_ms, "", 50, "", "");
         answer(SITEMAP_URLSET, false, "");
@@ -180,7 +180,7 @@ sitemaps_speak_for_their_place(void **state)
         clear_records();
         make_task(MAP, cases[i].type);
         job.document.content_type = slice_string(cases[i].submitter);
-        fetch.obey_location = cases[i].obey;
+        fetch.sitemaps.obey_location = cases[i].obey;
         if (cases[i].origins[0] != '\0') {
             set_text(&naming, META_SITEMAP_FOR, cases[i].origins);
         }

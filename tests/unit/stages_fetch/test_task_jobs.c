@@ -219,7 +219,7 @@ test_jobs_that_a_task_puts(void **state)
                  "'sample' '' 0\n",
                  JOB_RECRAWL);
     for (int again = 0; again < 2; again++) {
-        task.again = again;
+        task.before.known = again;
         task_describe(&task);
         assert_trace("note hhttp://h %d 'http://h/p'\nput http://h/#plan lane http://h via "
                      "http://h/p priority 97 flags %d depth 3 '%s' '' 0\n",
@@ -243,9 +243,9 @@ test_a_host_is_asked_for_its_void_once(void **state)
     task_ask_void(&task);
     assert_trace("");
     assert_false(host->void_asked);
-    assert_int_equal(task.refused, REFUSED_VOID);
+    assert_int_equal(task.end.refused, REFUSED_VOID);
     task_note_refused(&task, REFUSED_ENTRIES);
-    assert_int_equal(task.refused, REFUSED_VOID | REFUSED_ENTRIES);
+    assert_int_equal(task.end.refused, REFUSED_VOID | REFUSED_ENTRIES);
     struct buf record;
     buf_init(&record, 1000);
     (void)meta_merge((struct slice){0}, meta_update_fields(&job.meta), &record);
@@ -260,7 +260,7 @@ test_a_host_is_asked_for_its_void_once(void **state)
     assert_trace("");
     job.job.uri = SLICE("http://h/#plan"); /* no page: its document says so already */
     task_note_refused(&task, REFUSED_SITEMAPS);
-    assert_int_equal(task.refused, REFUSED_VOID | REFUSED_ENTRIES);
+    assert_int_equal(task.end.refused, REFUSED_VOID | REFUSED_ENTRIES);
 }
 
 /* ---- sitemaps ---- */
@@ -271,14 +271,14 @@ test_sitemaps_of_robots_become_jobs(void **state)
     struct slice sitemaps[] = {SLICE("/a.xml"), SLICE("http://i/b.xml"), SLICE("http://h/out"),
                                SLICE("http://h:x/")};
     (void)state;
-    task.sitemaps = sitemaps;
+    task.sitemaps.urls = sitemaps;
     task_queue_sitemaps(&task, true);
     assert_trace(""); /* none is named */
-    task.sitemap_count = 4;
+    task.sitemaps.count = 4;
     for (int known = 0; known < 2; known++) {
         struct host *host = known ? put_host("http://h") : NULL;
         for (int again = 0; again < 2; again++) {
-            task.sitemaps_again = again;
+            task.sitemaps.again = again;
             task_queue_sitemaps(&task, false);
             assert_trace("put http://h/a.xml lane http://h via http://h/robots.txt priority 96 "
                          "flags %d depth 3 'sitemap' 'http://h' 0\n"
@@ -287,7 +287,7 @@ test_sitemaps_of_robots_become_jobs(void **state)
                          "flags %d depth 3 'sitemap' 'http://h' 0\n"
                          "note hhttp://h %d 3\n",
                          again ? JOB_RECRAWL : 0, META_SITEMAP_FOR, JOB_RECRAWL, META_DEPTH);
-            assert_int_equal(task.refused, REFUSED_SITEMAPS);
+            assert_int_equal(task.end.refused, REFUSED_SITEMAPS);
         }
         if (known) {
             assert_int_equal(host->sitemaps_depth, 3);
@@ -306,9 +306,9 @@ test_a_guess_is_queued_after_a_good_page(void **state)
     struct slice sitemap = SLICE("http://h/sitemap.xml");
     struct host *host = put_host("http://h");
     (void)state;
-    task.sitemaps = &sitemap;
-    task.sitemap_count = 1;
-    task.guess = true;
+    task.sitemaps.urls = &sitemap;
+    task.sitemaps.count = 1;
+    task.sitemaps.guess = true;
     task_queue_sitemaps(&task, false);
     assert_trace("");
     assert_int_equal(host->guess_depth, UINT32_MAX);
@@ -318,7 +318,7 @@ test_a_guess_is_queued_after_a_good_page(void **state)
                  META_SITEMAP_GUESS_DEPTH);
     assert_int_equal(host->guess_depth, 3);
     assert_int_equal(host->sitemaps_depth, UINT32_MAX);
-    assert_int_equal(task.refused, 0);
+    assert_int_equal(task.end.refused, 0);
 }
 
 static void
@@ -348,7 +348,7 @@ test_first_links_are_noted(void **state)
     enum { CASES = 8 };
     (void)state;
     for (int i = 0; i < CASES; i++) {
-        task.mapped = i != 1;
+        task.sitemaps.mapped = i != 1;
         task.resource = i == 2;
         job.job = (struct job){.uri = SLICE("http://h/p"),
                                .via = i == 4 ? SLICE("") : SLICE("http://h/"),

@@ -137,7 +137,7 @@ STAND_IN(void, schedule_visit,
           struct slice data))
 {
     assert_ptr_equal(one, &job);
-    assert_ptr_equal(visit, &task.visit);
+    assert_ptr_equal(visit, &task.visit.document);
     buf_printf(&trace, "visit %d with %zu\n", (int)outcome, data.length);
 }
 
@@ -249,11 +249,11 @@ options_are_read(void **state)
     (void)state;
     read_options((const char *const[]){"recrawl.enabled=no", "recrawl.first=2h",
                                        "recrawl.budget=7200", "recrawl.worth=30", NULL});
-    assert_false(fetch.recrawl);
-    assert_true(fetch.first_seconds == 7200);
-    assert_true(fetch.budget.per_second == 2);
-    assert_true(fetch.budget.threshold_least == 30);
-    assert_true(fetch.budget.threshold >= 30);
+    assert_false(fetch.recrawl.on);
+    assert_true(fetch.recrawl.first_seconds == 7200);
+    assert_true(fetch.recrawl.budget.per_second == 2);
+    assert_true(fetch.recrawl.budget.threshold_least == 30);
+    assert_true(fetch.recrawl.budget.threshold >= 30);
 }
 
 /* Only visits that are scheduled are counted. */
@@ -271,7 +271,7 @@ first_visits_need_no_budget(void **state)
     for (size_t i = 0; i < 100 * (sizeof cases / sizeof *cases); i++) {
         job.job.flags = cases[i / 100].flags;
         job.job.due_ms = cases[i / 100].due_ms;
-        fetch.recrawl = cases[i / 100].recrawl;
+        fetch.recrawl.on = cases[i / 100].recrawl;
         task_begin(&task);
         assert_trace("rules\n");
     }
@@ -331,19 +331,19 @@ what_is_known_goes_with_the_task(void **state)
     task.unverified = true;
     take_visit();
     assert_trace(""); /* one visit is not counted for the host */
-    assert_int_equal(task.visited_ms, now_ms - hour_ms);
-    assert_int_equal(task.gone_since_ms, 77);
-    assert_true(slice_is(task.digest, "sha256:1"));
-    assert_true(slice_is(task.redirect, HOST "/new"));
-    assert_true(task.content_stands && task.unverified);
-    assert_true(task.host_period == 1234);
-    assert_true(task.frequency_trust == 7.0 / 8);
-    assert_int_equal(task.visit.failures, 4);
-    assert_int_equal(task.visit.visits, 1);
-    assert_int_equal(task.visit.changed, 1);
-    assert_int_equal(task.visit.elapsed_ms, hour_ms);
-    assert_int_equal(task.visit.changes_milli, 500);
-    assert_int_equal(task.visit.seconds_milli, 43200000);
+    assert_int_equal(task.visit.visited_ms, now_ms - hour_ms);
+    assert_int_equal(task.visit.gone_since_ms, 77);
+    assert_true(slice_is(task.visit.digest, "sha256:1"));
+    assert_true(slice_is(task.visit.redirect, HOST "/new"));
+    assert_true(task.visit.content_stands && task.unverified);
+    assert_true(task.visit.host_period == 1234);
+    assert_true(task.visit.frequency_trust == 7.0 / 8);
+    assert_int_equal(task.visit.document.failures, 4);
+    assert_int_equal(task.visit.document.visits, 1);
+    assert_int_equal(task.visit.document.changed, 1);
+    assert_int_equal(task.visit.document.elapsed_ms, hour_ms);
+    assert_int_equal(task.visit.document.changes_milli, 500);
+    assert_int_equal(task.visit.document.seconds_milli, 43200000);
 }
 
 static void
@@ -354,12 +354,14 @@ of_the_new_only_the_host_is_known(void **state)
     set_text(&sighting, META_SITEMAP_CHANGEFREQ, "daily");
     task.unverified = true;
     take_visit();
-    assert_true(task.host_period == 99);
-    assert_true(task.frequency_trust == 0.5);
-    assert_int_equal(task.visited_ms + task.visit.elapsed_ms + task.visit.named_seconds, 0);
-    assert_false(task.content_stands);
+    assert_true(task.visit.host_period == 99);
+    assert_true(task.visit.frequency_trust == 0.5);
+    assert_int_equal(task.visit.visited_ms + task.visit.document.elapsed_ms +
+                         task.visit.document.named_seconds,
+                     0);
+    assert_false(task.visit.content_stands);
     assert_true(task.unverified);
-    assert_int_equal(task.digest.length + task.redirect.length, 0);
+    assert_int_equal(task.visit.digest.length + task.visit.redirect.length, 0);
 }
 
 static void
@@ -389,7 +391,7 @@ states_tell_whether_content_stands(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         set_text(&record, META_STATE, cases[i].state);
         take_visit();
-        assert_int_equal(task.content_stands, cases[i].stands);
+        assert_int_equal(task.visit.content_stands, cases[i].stands);
     }
 }
 
@@ -399,15 +401,15 @@ a_process_that_begins_takes_its_threshold(void **state)
     (void)state;
     set_number(&record, META_WORTH_MS, 90000);
     take_visit();
-    assert_true(fetch.threshold_known);
-    assert_true(fetch.budget.threshold == 90);
+    assert_true(fetch.recrawl.threshold_known);
+    assert_true(fetch.recrawl.budget.threshold == 90);
     set_number(&record, META_WORTH_MS, 120000); /* the first one counts */
     take_visit();
-    assert_true(fetch.budget.threshold == 90);
-    fetch.threshold_known = false;
+    assert_true(fetch.recrawl.budget.threshold == 90);
+    fetch.recrawl.threshold_known = false;
     set_number(&record, META_WORTH_MS, 1);
     take_visit();
-    assert_true(fetch.budget.threshold == 60);
+    assert_true(fetch.recrawl.budget.threshold == 60);
 }
 
 /* The host's record is told this: the period, which a mean of logarithms may round down, and of how
@@ -494,9 +496,9 @@ sitemaps_may_spare_a_visit(void **state)
         job.job.generation = i;
         make_task();
         take_visit();
-        assert_int_equal(task.visit.claimed, CLAIM_UNCHANGED);
-        assert_int_equal(task.visit.named_seconds, 3600);
-        spared += task.spared;
+        assert_int_equal(task.visit.document.claimed, CLAIM_UNCHANGED);
+        assert_int_equal(task.visit.document.named_seconds, 3600);
+        spared += task.visit.spared;
     }
     assert_int_equal(spared, VISITS - VISITS / SPARED_SAMPLE);
     set_number(&host, META_UNCHANGED_BROKEN, 500); /* its word is not good */
@@ -504,7 +506,7 @@ sitemaps_may_spare_a_visit(void **state)
         job.job.generation = i;
         make_task();
         take_visit();
-        assert_false(task.spared);
+        assert_false(task.visit.spared);
     }
     set_number(&host, META_UNCHANGED_BROKEN, 0);
     job.job.due_ms = 0; /* somebody asked for it */
@@ -512,17 +514,17 @@ sitemaps_may_spare_a_visit(void **state)
         job.job.generation = i;
         make_task();
         take_visit();
-        assert_false(task.spared);
+        assert_false(task.visit.spared);
     }
     set_number(&host, META_SITEMAP_READ, now_ms - 2 * hour_ms); /* before the last visit */
     make_task();
     take_visit();
-    assert_int_equal(task.visit.claimed, CLAIM_NONE);
+    assert_int_equal(task.visit.document.claimed, CLAIM_NONE);
     set_number(&host, META_SITEMAP_READ, now_ms - hour_ms / 2);
     set_number(&sighting, META_SITEMAP_LASTMOD, now_ms - hour_ms / 2); /* it has changed */
     make_task();
     take_visit();
-    assert_int_equal(task.visit.claimed, CLAIM_NONE);
+    assert_int_equal(task.visit.document.claimed, CLAIM_NONE);
 }
 
 static void
@@ -571,17 +573,17 @@ a_first_estimate_is_made(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make_task();
-        task.host_period = cases[i].period;
-        task.frequency_trust = cases[i].trust;
+        task.visit.host_period = cases[i].period;
+        task.visit.frequency_trust = cases[i].trust;
         job.document.change_frequency = slice_string(cases[i].named);
         learn(cases[i].header);
-        assert_int_equal(task.visit.changes_milli, 500);
-        assert_int_equal(task.visit.seconds_milli, 500 * cases[i].seconds);
-        assert_int_equal(task.visit.threshold_ms, 60000);
+        assert_int_equal(task.visit.document.changes_milli, 500);
+        assert_int_equal(task.visit.document.seconds_milli, 500 * cases[i].seconds);
+        assert_int_equal(task.visit.document.threshold_ms, 60000);
     }
-    task.visit.seconds_milli = 5; /* a later one is left to who sees the change */
+    task.visit.document.seconds_milli = 5; /* a later one is left to who sees the change */
     learn("");
-    assert_int_equal(task.visit.seconds_milli, 5);
+    assert_int_equal(task.visit.document.seconds_milli, 5);
 }
 
 static void
@@ -602,7 +604,7 @@ freshness_is_read(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make_task();
         learn(cases[i].header);
-        assert_int_equal(task.visit.fresh_seconds, cases[i].seconds);
+        assert_int_equal(task.visit.document.fresh_seconds, cases[i].seconds);
     }
 }
 
@@ -612,10 +614,10 @@ a_claim_of_a_change_is_noted(void **state)
     (void)state;
     job.document.claimed_ms = 5;
     learn("");
-    assert_int_equal(task.visit.claimed, CLAIM_NONE); /* it was never visited */
-    task.visit.visits = 1;
+    assert_int_equal(task.visit.document.claimed, CLAIM_NONE); /* it was never visited */
+    task.visit.document.visits = 1;
     learn("");
-    assert_int_equal(task.visit.claimed, CLAIM_CHANGED);
+    assert_int_equal(task.visit.document.claimed, CLAIM_CHANGED);
 }
 
 static void
@@ -624,11 +626,11 @@ what_is_not_crawled_again_learns_nothing(void **state)
     (void)state;
     task.resource = true;
     learn("");
-    assert_int_equal(task.visit.threshold_ms + task.visit.seconds_milli, 0);
+    assert_int_equal(task.visit.document.threshold_ms + task.visit.document.seconds_milli, 0);
     task.resource = false;
-    fetch.recrawl = false;
+    fetch.recrawl.on = false;
     learn("");
-    assert_int_equal(task.visit.threshold_ms + task.visit.seconds_milli, 0);
+    assert_int_equal(task.visit.document.threshold_ms + task.visit.document.seconds_milli, 0);
     task_schedule(&task);
     assert_trace("");
 }
@@ -650,9 +652,9 @@ ends_schedule_the_next_visit(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[40] = "";
         make_task();
-        task.outcome = cases[i].outcome;
+        task.end.visit = cases[i].outcome;
         task.unverified = cases[i].unverified;
-        task.handed_on = cases[i].handed_on;
+        task.end.handed_on = cases[i].handed_on;
         sitemap = cases[i].sitemap;
         task_schedule(&task);
         if (cases[i].scheduled) {
@@ -701,7 +703,7 @@ outcomes_are_looked_at_an_epoch_later(void **state)
 {
     (void)state;
     job.job.generation = 1;
-    task.mapped = task.report.asked = true;
+    task.sitemaps.mapped = task.report.asked = true;
     hosts_put(fetch.hosts, SLICE(HOST), HOST_OPEN, NULL, UINT64_MAX, NULL);
     an_epoch(JOB_SITEMAP);
     assert_trace("look\n");
@@ -738,7 +740,7 @@ what_cannot_be_looked_at_is_left(void **state)
 {
     (void)state;
     job.job.generation = 1;
-    task.mapped = task.report.asked = true;
+    task.sitemaps.mapped = task.report.asked = true;
     hosts_put(fetch.hosts, SLICE(HOST), HOST_OPEN, NULL, UINT64_MAX, NULL);
     an_epoch(JOB_SITEMAP);
     answer(STATUS_SYSTEM, "indexed");
@@ -759,7 +761,7 @@ only_pages_of_mapped_hosts_are_counted(void **state)
     hosts_put(fetch.hosts, SLICE(HOST), HOST_OPEN, NULL, UINT64_MAX, NULL);
     for (int i = 0; i < 5; i++) {
         make_task();
-        task.mapped = i != 0;
+        task.sitemaps.mapped = i != 0;
         task.resource = i == 1;
         sitemap = i == 2;
         task.report.asked = i != 3;

@@ -2,23 +2,15 @@
  * (index/client/federation/federation_values.c): the numbers are those of the different triples,
  * what is kept holds until a partition commits, and what is wrong is no count. The linker puts the
  * functions below in the place of the streams: each partition is a list of triples. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/codec.h"
 #include "base/memory.h"
 #include "index/client/federation/federation_values.h"
-#include "index/client/index_client.h"
 #include "index/protocol/triples_request.h"
+#include "tests/unit/federation/told_streams.h"
 
-enum { PARTITIONS_ASKED = 3, TRIPLES_MOST = 8, ANSWER_MAXIMUM = 1 << 25, MEMORY = 16 << 20 };
+enum { TRIPLES_MOST = 8, MEMORY = 16 << 20 };
 
 /* ---- partitions of the test ---- */
 
@@ -36,7 +28,6 @@ static struct {
 } fault;
 static unsigned asked[TRIPLES_OF_VALUES + 1]; /* requests of each form */
 static size_t told;                           /* values that partitions sent */
-static size_t piece;                          /* bytes that are handed out at once */
 
 static bool
 is_false(size_t partition, uint8_t form, int how)
@@ -109,73 +100,32 @@ put_triples(size_t partition, struct codec_reader *in, struct buf *out)
     }
 }
 
-void __wrap_stream_start(struct index_stream_reader *stream, struct index_client *client,
-                         size_t partition, struct slice request);
-enum status __wrap_stream_take(struct index_stream_reader *stream, struct slice *bytes,
-                               struct reason *why);
-void __wrap_stream_close(struct index_stream_reader *stream);
-void __wrap_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice request,
-                            uint32_t timeout_ms, rpc_done *done, void *context);
-
-void
-__wrap_stream_start(struct index_stream_reader *stream, struct index_client *client,
-                    size_t partition, struct slice request)
+enum status
+told_answer(size_t partition, uint8_t kind, struct codec_reader *in, struct buf *out)
 {
-    struct codec_reader in = codec_reader_of(request);
     struct term term;
-    *stream = (struct index_stream_reader){.client = client, .partition = partition};
-    buf_init(&stream->incoming, ANSWER_MAXIMUM);
-    assert_int_equal(codec_get_u8(&in), INDEX_STREAM_TRIPLES);
-    (void)codec_get_u64(&in);
-    (void)codec_get_u8(&in);
-    const uint8_t form = codec_get_u8(&in);
+    assert_int_equal(kind, INDEX_STREAM_TRIPLES);
+    const uint8_t form = codec_get_u8(in);
     assert_in_range(form, TRIPLES_VALUES, TRIPLES_OF_VALUES);
     for (int i = 0; i < 3; i++) {
-        assert_true(index_get_term(&in, &term));
+        assert_true(index_get_term(in, &term));
     }
-    assert_int_equal(codec_get_u8(&in), TRIPLE_SUBJECT);
+    assert_int_equal(codec_get_u8(in), TRIPLE_SUBJECT);
     asked[form]++;
     if (form == TRIPLES_VALUES) {
-        put_values(partition, &in, &stream->incoming);
+        put_values(partition, in, out);
     } else {
-        put_triples(partition, &in, &stream->incoming);
+        put_triples(partition, in, out);
     }
-    assert_true(codec_at_end(&in));
     if (is_false(partition, form, BREAKS_OFF) || is_false(partition, form, ENDS_EARLY)) {
-        stream->incoming.length -= 3;
-        stream->status = is_false(partition, form, BREAKS_OFF) ? STATUS_SYSTEM : STATUS_OK;
+        out->length -= 3;
+        return is_false(partition, form, BREAKS_OFF) ? STATUS_SYSTEM : STATUS_OK;
     }
-}
-
-enum status
-__wrap_stream_take(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
-{
-    const size_t left = stream->incoming.length - stream->offset;
-    *bytes = slice_of(stream->incoming.data + stream->offset, left < piece ? left : piece);
-    stream->offset += bytes->length;
-    return bytes->length > 0             ? STATUS_OK
-           : stream->status != STATUS_OK ? status_fail(why, stream->status, "it broke off")
-                                         : STATUS_END;
-}
-
-void
-__wrap_stream_close(struct index_stream_reader *stream)
-{
-    buf_release(&stream->incoming);
-}
-
-void
-__wrap_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice request,
-                       uint32_t timeout_ms, rpc_done *done, void *context)
-{
-    (void)client, (void)request, (void)timeout_ms, (void)done, (void)context;
-    assert_int_equal(verb, INDEX_VERB_END);
+    return STATUS_OK;
 }
 
 /* ---- counting ---- */
 
-static struct partition_client links[PARTITIONS_ASKED];
-static struct index_client client;
 static bool cancelled;
 static size_t memory;
 
@@ -267,9 +217,7 @@ set_up(void **state)
     fault.how = HONEST;
     cancelled = false;
     memory = MEMORY;
-    piece = 5;
-    memset(links, 0, sizeof links);
-    client = (struct index_client){.partitions = links, .count = PARTITIONS_ASKED};
+    told_begin();
     return 0;
 }
 

@@ -1,4 +1,4 @@
-/* The next jobs of lanes (queue/frontier/lane_heads.c) beside the store that they are read of,
+/* The next jobs of lanes (queue/frontier/upcoming_jobs.c) beside the store that they are read of,
  * which is an array here that counts how often it is read. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
-#include "queue/frontier/lane_heads.h"
+#include "queue/frontier/upcoming_jobs.h"
 
 enum {
     JOBS = 2000,
@@ -32,7 +32,7 @@ struct stored {
 static struct stored jobs[JOBS];
 static size_t job_count, scans, visited;
 static enum status scan_status;
-static struct lane_heads *heads;
+static struct upcoming_jobs *heads;
 static struct leases *leases;
 static uint32_t worker;
 
@@ -104,19 +104,19 @@ put(uint64_t lane, uint64_t rank, size_t length)
     struct stored *stored = &jobs[job_count++];
     *stored = (struct stored){
         .key = {STAGE_FETCH, lane, rank, job_count}, .length = length, .there = true};
-    lane_heads_ready(heads, &stored->key);
+    upcoming_ready(heads, &stored->key);
     return stored;
 }
 
 /* The job that is next, which stays where it is; NULL: none. */
 static struct stored *
-look(uint64_t lane, enum lane_heads_class class)
+look(uint64_t lane, enum upcoming_class class)
 {
-    const struct lane_heads_source source = {.frontier = NULL, .leases = leases};
+    const struct upcoming_source source = {.frontier = NULL, .leases = leases};
     struct job_key key;
     struct slice record;
     struct reason why;
-    assert_int_equal(lane_heads_next(heads, &source, lane, class, &key, &record, &why), STATUS_OK);
+    assert_int_equal(upcoming_next(heads, &source, lane, class, &key, &record, &why), STATUS_OK);
     if (record.at == NULL) {
         return NULL;
     }
@@ -130,16 +130,16 @@ look(uint64_t lane, enum lane_heads_class class)
 }
 
 static bool
-hand_out(struct stored *stored, enum lane_heads_class class)
+hand_out(struct stored *stored, enum upcoming_class class)
 {
-    const bool last = lane_heads_pop(heads, stored->key.lane, class);
+    const bool last = upcoming_pop(heads, stored->key.lane, class);
     leases_add(leases, &(struct lease){.key = stored->key, .worker = worker});
     stored->out = true;
     return last;
 }
 
 static struct stored *
-take(uint64_t lane, enum lane_heads_class class)
+take(uint64_t lane, enum upcoming_class class)
 {
     struct stored *stored = look(lane, class);
     if (stored != NULL) {
@@ -162,21 +162,21 @@ end(struct stored *stored)
 {
     let_go(stored);
     stored->there = false;
-    lane_heads_gone(heads, &stored->key);
+    upcoming_gone(heads, &stored->key);
 }
 
 static void
 give_back(struct stored *stored)
 {
     let_go(stored);
-    lane_heads_ready(heads, &stored->key);
+    upcoming_ready(heads, &stored->key);
 }
 
 static void
 open_heads(size_t bytes)
 {
-    lane_heads_free(heads);
-    heads = lane_heads_new(bytes);
+    upcoming_free(heads);
+    heads = upcoming_new(bytes);
     leases_free(leases);
     leases = leases_new();
     worker = leases_worker_add(leases, SLICE("w"));
@@ -196,11 +196,11 @@ static int
 tear_down(void **state)
 {
     (void)state;
-    lane_heads_free(heads);
+    upcoming_free(heads);
     leases_free(leases);
     heads = NULL;
     leases = NULL;
-    lane_heads_free(NULL);
+    upcoming_free(NULL);
     return 0;
 }
 
@@ -216,17 +216,17 @@ so_many_are_read_at_once(void **state)
             (void)put(7, 128, RECORD);
         }
         for (size_t i = 0; i < n; i++) {
-            struct stored *next = look(7, HEADS_USUAL);
+            struct stored *next = look(7, UPCOMING_USUAL);
             assert_ptr_equal(next, &jobs[i]); /* in their order */
-            assert_ptr_equal(look(7, HEADS_USUAL), next);
+            assert_ptr_equal(look(7, UPCOMING_USUAL), next);
             const bool last = i + 1 == n || (i + 1) % READ_AT_ONCE == 0;
-            assert_int_equal(hand_out(next, HEADS_USUAL), last);
+            assert_int_equal(hand_out(next, UPCOMING_USUAL), last);
             assert_int_equal(scans, i < READ_AT_ONCE ? 1 : 2);
         }
-        assert_null(look(7, HEADS_USUAL));
+        assert_null(look(7, UPCOMING_USUAL));
         assert_int_equal(scans, n <= READ_AT_ONCE ? 1 : 2);
-        assert_true(lane_heads_pop(heads, 7, HEADS_USUAL));
-        assert_null(look(7, HEADS_USUAL)); /* nothing is kept of it: it is read anew */
+        assert_true(upcoming_pop(heads, 7, UPCOMING_USUAL));
+        assert_null(look(7, UPCOMING_USUAL)); /* nothing is kept of it: it is read anew */
         assert_int_equal(scans, n <= READ_AT_ONCE ? 2 : 3);
     }
 }
@@ -244,7 +244,7 @@ so_many_bytes_are_read_at_once(void **state)
             (void)put(7, 128, cases[i].length);
         }
         for (int k = 0; k < 4; k++) {
-            assert_ptr_equal(take(7, HEADS_USUAL), &jobs[k]);
+            assert_ptr_equal(take(7, UPCOMING_USUAL), &jobs[k]);
         }
         assert_int_equal(scans, i == 0 ? 1 : cases[i].scans);
     }
@@ -256,14 +256,14 @@ classes_are_apart(void **state)
     (void)state;
     struct stored *listed = put(7, RANK_SITEMAP, RECORD), *usual = put(7, RANK_SITEMAP - 1, RECORD);
     struct stored *urgent = put(7, 0, RECORD), *other = put(8, 1, RECORD);
-    assert_ptr_equal(take(7, HEADS_SITEMAP), listed);
-    assert_null(take(7, HEADS_SITEMAP));
-    assert_ptr_equal(take(7, HEADS_USUAL), urgent);
-    assert_ptr_equal(take(7, HEADS_USUAL), usual);
-    assert_null(take(7, HEADS_USUAL));
-    assert_null(take(8, HEADS_SITEMAP));
-    assert_ptr_equal(take(8, HEADS_USUAL), other);
-    assert_null(take(9, HEADS_USUAL));
+    assert_ptr_equal(take(7, UPCOMING_SITEMAP), listed);
+    assert_null(take(7, UPCOMING_SITEMAP));
+    assert_ptr_equal(take(7, UPCOMING_USUAL), urgent);
+    assert_ptr_equal(take(7, UPCOMING_USUAL), usual);
+    assert_null(take(7, UPCOMING_USUAL));
+    assert_null(take(8, UPCOMING_SITEMAP));
+    assert_ptr_equal(take(8, UPCOMING_USUAL), other);
+    assert_null(take(9, UPCOMING_USUAL));
 }
 
 static void
@@ -278,28 +278,28 @@ what_is_out_is_passed_over(void **state)
         }
     }
     for (int i = 4; i < READ_AT_ONCE + 4; i++) { /* those that are out count for no reading */
-        assert_ptr_equal(take(7, HEADS_USUAL), &jobs[i]);
+        assert_ptr_equal(take(7, UPCOMING_USUAL), &jobs[i]);
         assert_int_equal(scans, 1);
     }
-    assert_null(take(7, HEADS_USUAL));
+    assert_null(take(7, UPCOMING_USUAL));
 }
 
 static void
 faults_are_told(void **state)
 {
-    const struct lane_heads_source source = {.frontier = NULL, .leases = leases};
+    const struct upcoming_source source = {.frontier = NULL, .leases = leases};
     struct job_key key;
     struct slice record;
     struct reason why;
     (void)state;
     struct stored *stored = put(7, 128, RECORD);
     scan_status = STATUS_SYSTEM;
-    assert_int_equal(lane_heads_next(heads, &source, 7, HEADS_USUAL, &key, &record, &why),
+    assert_int_equal(upcoming_next(heads, &source, 7, UPCOMING_USUAL, &key, &record, &why),
                      STATUS_SYSTEM);
     assert_string_equal(why.text, "a fault");
     assert_null(record.at);
     scan_status = STATUS_OK;
-    assert_ptr_equal(look(7, HEADS_USUAL), stored);
+    assert_ptr_equal(look(7, UPCOMING_USUAL), stored);
 }
 
 /* ---- what becomes of jobs ---- */
@@ -309,20 +309,20 @@ what_appears_in_front_goes_first(void **state)
 {
     (void)state;
     struct stored *second = put(7, 128, RECORD), *fourth = put(7, 128, RECORD);
-    assert_ptr_equal(look(7, HEADS_USUAL), second);
+    assert_ptr_equal(look(7, UPCOMING_USUAL), second);
     struct stored *first = put(7, 127, RECORD);
-    assert_ptr_equal(take(7, HEADS_USUAL), first);
-    assert_ptr_equal(take(7, HEADS_USUAL), second);
+    assert_ptr_equal(take(7, UPCOMING_USUAL), first);
+    assert_ptr_equal(take(7, UPCOMING_USUAL), second);
     give_back(first);
-    assert_ptr_equal(take(7, HEADS_USUAL), first);
+    assert_ptr_equal(take(7, UPCOMING_USUAL), first);
     struct stored *last = put(7, 129, RECORD);
-    assert_ptr_equal(take(7, HEADS_USUAL), fourth);
-    assert_ptr_equal(take(7, HEADS_USUAL), last);
-    assert_null(take(7, HEADS_USUAL));
+    assert_ptr_equal(take(7, UPCOMING_USUAL), fourth);
+    assert_ptr_equal(take(7, UPCOMING_USUAL), last);
+    assert_null(take(7, UPCOMING_USUAL));
     give_back(fourth);
-    assert_ptr_equal(take(7, HEADS_USUAL), fourth);
+    assert_ptr_equal(take(7, UPCOMING_USUAL), fourth);
     struct stored *later = put(7, 129, RECORD); /* behind what was read last */
-    assert_ptr_equal(take(7, HEADS_USUAL), later);
+    assert_ptr_equal(take(7, UPCOMING_USUAL), later);
 }
 
 /* Between what is held: what stands before it stays in memory. */
@@ -331,18 +331,18 @@ what_appears_between_is_read_with_what_follows(void **state)
 {
     (void)state;
     struct stored *a = put(7, 10, RECORD), *c = put(7, 30, RECORD), *d = put(7, 40, RECORD);
-    assert_ptr_equal(look(7, HEADS_USUAL), a);
+    assert_ptr_equal(look(7, UPCOMING_USUAL), a);
     assert_int_equal(scans, 1);
     struct stored *b = put(7, 20, RECORD);
-    assert_ptr_equal(take(7, HEADS_USUAL), a);
+    assert_ptr_equal(take(7, UPCOMING_USUAL), a);
     assert_int_equal(scans, 1);
-    assert_ptr_equal(take(7, HEADS_USUAL), b);
+    assert_ptr_equal(take(7, UPCOMING_USUAL), b);
     assert_int_equal(scans, 2);
-    assert_ptr_equal(take(7, HEADS_USUAL), c);
+    assert_ptr_equal(take(7, UPCOMING_USUAL), c);
     struct stored *same = put(7, 40, RECORD); /* of one rank the older goes first */
-    assert_ptr_equal(take(7, HEADS_USUAL), d);
-    assert_ptr_equal(take(7, HEADS_USUAL), same);
-    assert_null(take(7, HEADS_USUAL));
+    assert_ptr_equal(take(7, UPCOMING_USUAL), d);
+    assert_ptr_equal(take(7, UPCOMING_USUAL), same);
+    assert_null(take(7, UPCOMING_USUAL));
 }
 
 /* Only that one is passed over when something is gone: others may have its rank, or, of another
@@ -356,17 +356,17 @@ what_is_gone_is_passed_over(void **state)
         for (int i = 0; i < 4; i++) {
             (void)put(7, i < 2 ? 10 : 20, RECORD);
         }
-        assert_ptr_equal(look(7, HEADS_USUAL), &jobs[0]);
-        lane_heads_gone(heads, &(struct job_key){STAGE_FETCH, 8, 10, jobs[gone].key.id});
-        lane_heads_gone(heads, &(struct job_key){STAGE_FETCH, 7, 15, jobs[gone].key.id});
-        lane_heads_gone(heads, &(struct job_key){STAGE_FETCH, 7, 10, 99});
+        assert_ptr_equal(look(7, UPCOMING_USUAL), &jobs[0]);
+        upcoming_gone(heads, &(struct job_key){STAGE_FETCH, 8, 10, jobs[gone].key.id});
+        upcoming_gone(heads, &(struct job_key){STAGE_FETCH, 7, 15, jobs[gone].key.id});
+        upcoming_gone(heads, &(struct job_key){STAGE_FETCH, 7, 10, 99});
         end(&jobs[gone]);
         for (size_t i = 0; i < 4; i++) {
             if (i != gone) {
-                assert_ptr_equal(take(7, HEADS_USUAL), &jobs[i]);
+                assert_ptr_equal(take(7, UPCOMING_USUAL), &jobs[i]);
             }
         }
-        assert_null(take(7, HEADS_USUAL));
+        assert_null(take(7, UPCOMING_USUAL));
         assert_int_equal(scans, 1);
     }
 }
@@ -383,23 +383,23 @@ memory_has_a_limit(void **state)
         (void)put(lane, 129, LONG);
     }
     for (uint64_t lane = 1; lane <= SEVERAL; lane++) {
-        assert_ptr_equal(look(lane, HEADS_USUAL), &jobs[2 * (lane - 1)]);
+        assert_ptr_equal(look(lane, UPCOMING_USUAL), &jobs[2 * (lane - 1)]);
     }
     assert_int_equal(scans, SEVERAL);
-    assert_non_null(look(SEVERAL, HEADS_USUAL)); /* is there */
-    assert_non_null(look(SEVERAL - 1, HEADS_USUAL));
+    assert_non_null(look(SEVERAL, UPCOMING_USUAL)); /* is there */
+    assert_non_null(look(SEVERAL - 1, UPCOMING_USUAL));
     assert_int_equal(scans, SEVERAL);
-    assert_non_null(look(1, HEADS_USUAL)); /* is not */
+    assert_non_null(look(1, UPCOMING_USUAL)); /* is not */
     assert_int_equal(scans, SEVERAL + 1);
     for (uint64_t lane = 1; lane <= SEVERAL; lane++) {
-        assert_ptr_equal(take(lane, HEADS_USUAL), &jobs[2 * (lane - 1)]);
-        assert_ptr_equal(take(lane, HEADS_USUAL), &jobs[2 * (lane - 1) + 1]);
+        assert_ptr_equal(take(lane, UPCOMING_USUAL), &jobs[2 * (lane - 1)]);
+        assert_ptr_equal(take(lane, UPCOMING_USUAL), &jobs[2 * (lane - 1) + 1]);
     }
     open_heads(1); /* one at least */
     (void)put(7, 128, LONG);
     (void)put(7, 129, LONG);
-    assert_ptr_equal(take(7, HEADS_USUAL), &jobs[0]);
-    assert_ptr_equal(take(7, HEADS_USUAL), &jobs[1]);
+    assert_ptr_equal(take(7, UPCOMING_USUAL), &jobs[0]);
+    assert_ptr_equal(take(7, UPCOMING_USUAL), &jobs[1]);
     assert_int_equal(scans, 1);
 }
 
@@ -414,9 +414,9 @@ heads_are_as_the_store_is(void **state)
         open_heads(limits[l]);
         while (job_count < JOBS) {
             const uint64_t lane = 1 + (uint64_t)rand_r(&seed) % LANES;
-            const enum lane_heads_class class =
-                rand_r(&seed) % 3 == 0 ? HEADS_SITEMAP : HEADS_USUAL;
-            const uint64_t least = class == HEADS_SITEMAP ? RANK_SITEMAP : 0;
+            const enum upcoming_class class =
+                rand_r(&seed) % 3 == 0 ? UPCOMING_SITEMAP : UPCOMING_USUAL;
+            const uint64_t least = class == UPCOMING_SITEMAP ? RANK_SITEMAP : 0;
             struct stored *any = job_count > 0 ? &jobs[(size_t)rand_r(&seed) % job_count] : NULL;
             switch (rand_r(&seed) % 6) {
             case 0:
@@ -430,7 +430,7 @@ heads_are_as_the_store_is(void **state)
                 for (size_t i = 0; i < job_count; i++) {
                     struct stored *one = &jobs[i];
                     if (one->there && !one->out && one->key.lane == lane &&
-                        (one->key.rank >= RANK_SITEMAP) == (class == HEADS_SITEMAP) &&
+                        (one->key.rank >= RANK_SITEMAP) == (class == UPCOMING_SITEMAP) &&
                         (expected == NULL || precedes(&one->key, &expected->key))) {
                         expected = one;
                     }
@@ -469,5 +469,5 @@ main(void)
         CASE(memory_has_a_limit),
         CASE(heads_are_as_the_store_is),
     };
-    return cmocka_run_group_tests_name("lane_heads", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("upcoming", tests, NULL, NULL);
 }

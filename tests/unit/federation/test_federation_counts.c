@@ -2,24 +2,16 @@
  * are those of the different triples however partitions share them, and what becomes of them when a
  * partition goes away or sends what is wrong. The linker puts the functions below in the place of
  * the streams, so there are no services: each partition is a list of triples. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/codec.h"
 #include "base/memory.h"
 #include "index/client/federation/federation_counts.h"
-#include "index/client/index_client.h"
 #include "index/protocol/triples_request.h"
+#include "tests/unit/federation/told_streams.h"
 
-enum { PARTITIONS_ASKED = 3, TRIPLES_MOST = 8, FORMS = 6, PLACES = 3, VALUES_MOST = 32 };
-enum { LONG = 3 << 20, MANY = (1 << 18) + 1, ANSWER_MAXIMUM = 1 << 25, MEMORY = 16 << 20 };
+enum { TRIPLES_MOST = 8, FORMS = 6, PLACES = 3, VALUES_MOST = 32 };
+enum { LONG = 3 << 20, MANY = (1 << 18) + 1, MEMORY = 16 << 20 };
 
 /* ---- partitions of the test ---- */
 
@@ -37,8 +29,6 @@ static struct {
     enum { HONEST, BREAKS_OFF, ENDS_EARLY, DESCENDS, BIG_NUMBERS, BIG_COUNTS, FEW_COUNTS } how;
 } fault;
 static unsigned asked[FORMS]; /* requests of each form */
-static size_t piece;          /* bytes that are handed out at once */
-static size_t sessions_ended; /* requests for it */
 
 static size_t
 graphs_of(size_t partition, size_t triple)
@@ -147,75 +137,32 @@ put_rows(size_t partition, struct codec_reader *in, struct buf *out)
     assert_true(codec_at_end(in));
 }
 
-void __wrap_stream_start(struct index_stream_reader *stream, struct index_client *client,
-                         size_t partition, struct slice request);
-enum status __wrap_stream_take(struct index_stream_reader *stream, struct slice *bytes,
-                               struct reason *why);
-void __wrap_stream_close(struct index_stream_reader *stream);
-void __wrap_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice request,
-                            uint32_t timeout_ms, rpc_done *done, void *context);
-
-void
-__wrap_stream_start(struct index_stream_reader *stream, struct index_client *client,
-                    size_t partition, struct slice request)
+enum status
+told_answer(size_t partition, uint8_t kind, struct codec_reader *in, struct buf *out)
 {
-    struct codec_reader in = codec_reader_of(request);
     struct term term;
-    *stream = (struct index_stream_reader){.client = client, .partition = partition};
-    buf_init(&stream->incoming, ANSWER_MAXIMUM);
-    assert_int_equal(codec_get_u8(&in), INDEX_STREAM_TRIPLES);
-    (void)codec_get_u64(&in);
-    (void)codec_get_u8(&in);
-    const uint8_t form = codec_get_u8(&in);
+    assert_int_equal(kind, INDEX_STREAM_TRIPLES);
+    const uint8_t form = codec_get_u8(in);
     assert_in_range(form, TRIPLE_PREDICATE, TRIPLES_ROWS);
     for (int i = 0; i < PLACES; i++) {
-        assert_true(index_get_term(&in, &term) && term.kind == TERM_NONE);
+        assert_true(index_get_term(in, &term) && term.kind == TERM_NONE);
     }
     asked[form]++;
     if (form == TRIPLES_ROWS) {
-        put_rows(partition, &in, &stream->incoming);
+        put_rows(partition, in, out);
     } else if (form == TRIPLES_FINGERPRINTS) {
-        put_fingerprints(partition, &stream->incoming);
+        put_fingerprints(partition, out);
     } else {
-        put_counts(partition, form, &stream->incoming);
+        put_counts(partition, form, out);
     }
-    assert_false(stream->incoming.overflowed);
     if (is_false(partition, form, BREAKS_OFF) || is_false(partition, form, ENDS_EARLY)) {
-        stream->incoming.length -= 3;
-        stream->status = is_false(partition, form, BREAKS_OFF) ? STATUS_SYSTEM : STATUS_OK;
+        out->length -= 3;
+        return is_false(partition, form, BREAKS_OFF) ? STATUS_SYSTEM : STATUS_OK;
     }
-}
-
-enum status
-__wrap_stream_take(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
-{
-    const size_t left = stream->incoming.length - stream->offset;
-    *bytes = slice_of(stream->incoming.data + stream->offset, left < piece ? left : piece);
-    stream->offset += bytes->length;
-    return bytes->length > 0             ? STATUS_OK
-           : stream->status != STATUS_OK ? status_fail(why, stream->status, "it broke off")
-                                         : STATUS_END;
-}
-
-void
-__wrap_stream_close(struct index_stream_reader *stream)
-{
-    buf_release(&stream->incoming);
-}
-
-void
-__wrap_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice request,
-                       uint32_t timeout_ms, rpc_done *done, void *context)
-{
-    (void)client, (void)request, (void)timeout_ms, (void)done, (void)context;
-    assert_int_equal(verb, INDEX_VERB_END);
-    sessions_ended++;
+    return STATUS_OK;
 }
 
 /* ---- counting ---- */
-
-static struct partition_client links[PARTITIONS_ASKED];
-static struct index_client client;
 
 static size_t looks, ended_at; /* at the time; 0: it does not end */
 
@@ -321,9 +268,7 @@ set_up(void **state)
     }
     partitions[0].graphs[0] = 5;
     fault.how = HONEST;
-    piece = 5;
-    memset(links, 0, sizeof links);
-    client = (struct index_client){.partitions = links, .count = PARTITIONS_ASKED};
+    told_begin();
     return 0;
 }
 

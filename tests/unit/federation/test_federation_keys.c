@@ -1,22 +1,15 @@
 /* The nodes that several partitions have (index/client/federation/federation_keys.c), from the
  * logs that partitions send. The linker puts the functions below in the place of the streams: each
  * partition is a list of hashes. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "index/client/federation/federation_state.h"
-#include "index/client/index_client.h"
 #include "index/protocol/triples_request.h"
+#include "tests/unit/federation/told_streams.h"
 
-enum { PARTITIONS_ASKED = 3, HASHES_MOST = 16, ANSWER_MOST = 1 << 16 };
+enum { HASHES_MOST = 16, ANSWER_MOST = 1 << 16 };
 
 static struct {
     uint32_t hashes[HASHES_MOST];
@@ -26,70 +19,27 @@ static struct {
 } partitions[PARTITIONS_ASKED];
 static size_t sent; /* hashes */
 
-void __wrap_stream_start(struct index_stream_reader *stream, struct index_client *client,
-                         size_t partition, struct slice request);
-enum status __wrap_stream_take(struct index_stream_reader *stream, struct slice *bytes,
-                               struct reason *why);
-void __wrap_stream_close(struct index_stream_reader *stream);
-void __wrap_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice request,
-                            uint32_t timeout_ms, rpc_done *done, void *context);
-
-void
-__wrap_stream_start(struct index_stream_reader *stream, struct index_client *client,
-                    size_t partition, struct slice request)
+enum status
+told_answer(size_t partition, uint8_t kind, struct codec_reader *in, struct buf *out)
 {
-    struct codec_reader in = codec_reader_of(request);
-    *stream = (struct index_stream_reader){.client = client, .partition = partition};
-    buf_init(&stream->incoming, ANSWER_MOST);
-    assert_int_equal(codec_get_u8(&in), INDEX_STREAM_KEYS);
-    (void)codec_get_u64(&in);
-    (void)codec_get_u8(&in);
-    assert_int_equal(codec_get_u8(&in), KEYS_SUBJECTS);
-    const uint64_t epoch = codec_get_u64(&in), known = codec_get_varint(&in);
-    assert_true(codec_at_end(&in));
+    assert_int_equal(kind, INDEX_STREAM_KEYS);
+    assert_int_equal(codec_get_u8(in), KEYS_SUBJECTS);
+    const uint64_t epoch = codec_get_u64(in), known = codec_get_varint(in);
     const size_t from = epoch == partitions[partition].epoch ? known : 0;
     const bool skips = partitions[partition].how == SKIPS;
-    codec_put_u8(&stream->incoming,
-                 partitions[partition].how == TOO_MANY ? TRIPLES_UNKNOWN : TRIPLES_KNOWN);
-    codec_put_u64(&stream->incoming, partitions[partition].epoch);
-    codec_put_varint(&stream->incoming, from + skips);
+    codec_put_u8(out, partitions[partition].how == TOO_MANY ? TRIPLES_UNKNOWN : TRIPLES_KNOWN);
+    codec_put_u64(out, partitions[partition].epoch);
+    codec_put_varint(out, from + skips);
     for (size_t i = from; i < partitions[partition].count; i++) {
-        codec_put_u32(&stream->incoming, partitions[partition].hashes[i]);
+        codec_put_u32(out, partitions[partition].hashes[i]);
         sent++;
     }
     if (partitions[partition].how == BREAKS_OFF || partitions[partition].how == ENDS_EARLY) {
-        stream->incoming.length -= 2;
-        stream->status = partitions[partition].how == BREAKS_OFF ? STATUS_SYSTEM : STATUS_OK;
+        out->length -= 2;
+        return partitions[partition].how == BREAKS_OFF ? STATUS_SYSTEM : STATUS_OK;
     }
+    return STATUS_OK;
 }
-
-enum status
-__wrap_stream_take(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
-{
-    const size_t left = stream->incoming.length - stream->offset;
-    *bytes = slice_of(stream->incoming.data + stream->offset, left < 5 ? left : 5);
-    stream->offset += bytes->length;
-    return bytes->length > 0             ? STATUS_OK
-           : stream->status != STATUS_OK ? status_fail(why, stream->status, "it broke off")
-                                         : STATUS_END;
-}
-
-void
-__wrap_stream_close(struct index_stream_reader *stream)
-{
-    buf_release(&stream->incoming);
-}
-
-void
-__wrap_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice request,
-                       uint32_t timeout_ms, rpc_done *done, void *context)
-{
-    (void)client, (void)request, (void)timeout_ms, (void)done, (void)context;
-    assert_int_equal(verb, INDEX_VERB_END);
-}
-
-static struct partition_client links[PARTITIONS_ASKED];
-static struct index_client client;
 
 static void
 add(size_t partition, uint32_t hash)
@@ -144,8 +94,7 @@ set_up(void **state)
 {
     (void)state;
     memset(partitions, 0, sizeof partitions);
-    memset(links, 0, sizeof links);
-    client = (struct index_client){.partitions = links, .count = PARTITIONS_ASKED};
+    told_begin();
     for (uint32_t p = 0; p < PARTITIONS_ASKED; p++) {
         partitions[p].epoch = 7 + p;
         for (uint32_t i = 0; i < 8; i++) {

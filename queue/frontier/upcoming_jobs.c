@@ -1,4 +1,4 @@
-#include "queue/frontier/lane_heads.h"
+#include "queue/frontier/upcoming_jobs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,122 +26,122 @@ struct head {
     char *jobs;            /* NULL: none is left */
     uint32_t used, at;     /* bytes; those before `at` were handed out */
     uint32_t older, newer; /* by last reading; free: `older` is the next free one */
-    bool exhausted;        /* nothing follows but what lane_heads_ready tells */
+    bool exhausted;        /* nothing follows but what upcoming_ready tells */
 };
 
-struct lane_heads {
+struct upcoming_jobs {
     size_t limit, bytes;
-    struct head *lane_heads;
+    struct head *heads;
     uint32_t count, capacity, free, oldest, newest;
     struct map by_place;
 };
 
-struct lane_heads *
-lane_heads_new(size_t bytes)
+struct upcoming_jobs *
+upcoming_new(size_t bytes)
 {
-    struct lane_heads *lane_heads = memory_zero(1, sizeof *lane_heads);
-    lane_heads->limit = bytes;
-    lane_heads->free = lane_heads->oldest = lane_heads->newest = (uint32_t)NONE;
-    map_init(&lane_heads->by_place);
-    return lane_heads;
+    struct upcoming_jobs *upcoming = memory_zero(1, sizeof *upcoming);
+    upcoming->limit = bytes;
+    upcoming->free = upcoming->oldest = upcoming->newest = (uint32_t)NONE;
+    map_init(&upcoming->by_place);
+    return upcoming;
 }
 
 void
-lane_heads_free(struct lane_heads *lane_heads)
+upcoming_free(struct upcoming_jobs *upcoming)
 {
-    if (lane_heads != NULL) {
-        for (uint32_t i = 0; i < lane_heads->count; i++) {
-            free(lane_heads->lane_heads[i].jobs);
+    if (upcoming != NULL) {
+        for (uint32_t i = 0; i < upcoming->count; i++) {
+            free(upcoming->heads[i].jobs);
         }
-        free(lane_heads->lane_heads);
-        map_release(&lane_heads->by_place);
-        free(lane_heads);
+        free(upcoming->heads);
+        map_release(&upcoming->by_place);
+        free(upcoming);
     }
 }
 
 /* Lanes are fingerprints, so two places that meet by accident are as unlikely as two such lanes. */
 static uint64_t
-place_of(uint64_t lane, enum lane_heads_class class)
+place_of(uint64_t lane, enum upcoming_class class)
 {
-    return class == HEADS_USUAL ? lane : lane ^ 0x5bd1e9955bd1e995u;
+    return class == UPCOMING_USUAL ? lane : lane ^ 0x5bd1e9955bd1e995u;
 }
 
-static enum lane_heads_class
+static enum upcoming_class
 class_of(uint64_t rank)
 {
-    return rank >= RANK_SITEMAP ? HEADS_SITEMAP : HEADS_USUAL;
+    return rank >= RANK_SITEMAP ? UPCOMING_SITEMAP : UPCOMING_USUAL;
 }
 
 static void
-unlink_head(struct lane_heads *lane_heads, uint32_t at)
+unlink_head(struct upcoming_jobs *upcoming, uint32_t at)
 {
-    const struct head *head = &lane_heads->lane_heads[at];
+    const struct head *head = &upcoming->heads[at];
     if (head->older != (uint32_t)NONE) {
-        lane_heads->lane_heads[head->older].newer = head->newer;
+        upcoming->heads[head->older].newer = head->newer;
     } else {
-        lane_heads->oldest = head->newer;
+        upcoming->oldest = head->newer;
     }
     if (head->newer != (uint32_t)NONE) {
-        lane_heads->lane_heads[head->newer].older = head->older;
+        upcoming->heads[head->newer].older = head->older;
     } else {
-        lane_heads->newest = head->older;
+        upcoming->newest = head->older;
     }
 }
 
 static void
-link_newest(struct lane_heads *lane_heads, uint32_t at)
+link_newest(struct upcoming_jobs *upcoming, uint32_t at)
 {
-    struct head *head = &lane_heads->lane_heads[at];
-    head->older = lane_heads->newest;
+    struct head *head = &upcoming->heads[at];
+    head->older = upcoming->newest;
     head->newer = (uint32_t)NONE;
-    if (lane_heads->newest != (uint32_t)NONE) {
-        lane_heads->lane_heads[lane_heads->newest].newer = at;
+    if (upcoming->newest != (uint32_t)NONE) {
+        upcoming->heads[upcoming->newest].newer = at;
     } else {
-        lane_heads->oldest = at;
+        upcoming->oldest = at;
     }
-    lane_heads->newest = at;
+    upcoming->newest = at;
 }
 
 static void
-clear_jobs(struct lane_heads *lane_heads, struct head *head)
+clear_jobs(struct upcoming_jobs *upcoming, struct head *head)
 {
-    lane_heads->bytes -= head->jobs == NULL ? 0 : HEAD_JOBS + head->used;
+    upcoming->bytes -= head->jobs == NULL ? 0 : HEAD_JOBS + head->used;
     free(head->jobs);
     head->jobs = NULL;
     head->used = head->at = 0;
 }
 
 static void
-drop(struct lane_heads *lane_heads, uint32_t at)
+drop(struct upcoming_jobs *upcoming, uint32_t at)
 {
-    struct head *head = &lane_heads->lane_heads[at];
-    clear_jobs(lane_heads, head);
-    unlink_head(lane_heads, at);
-    map_remove(&lane_heads->by_place, head->place);
-    lane_heads->bytes -= sizeof *head;
-    head->older = lane_heads->free;
-    lane_heads->free = at;
+    struct head *head = &upcoming->heads[at];
+    clear_jobs(upcoming, head);
+    unlink_head(upcoming, at);
+    map_remove(&upcoming->by_place, head->place);
+    upcoming->bytes -= sizeof *head;
+    head->older = upcoming->free;
+    upcoming->free = at;
 }
 
 static uint32_t
-add(struct lane_heads *lane_heads, uint64_t place, enum lane_heads_class class)
+add(struct upcoming_jobs *upcoming, uint64_t place, enum upcoming_class class)
 {
-    uint32_t at = lane_heads->free;
+    uint32_t at = upcoming->free;
     if (at != (uint32_t)NONE) {
-        lane_heads->free = lane_heads->lane_heads[at].older;
+        upcoming->free = upcoming->heads[at].older;
     } else {
-        if (lane_heads->count == lane_heads->capacity) {
-            lane_heads->capacity = lane_heads->capacity == 0 ? 64 : 2 * lane_heads->capacity;
-            lane_heads->lane_heads = memory_resize(lane_heads->lane_heads, lane_heads->capacity,
-                                                   sizeof *lane_heads->lane_heads);
+        if (upcoming->count == upcoming->capacity) {
+            upcoming->capacity = upcoming->capacity == 0 ? 64 : 2 * upcoming->capacity;
+            upcoming->heads =
+                memory_resize(upcoming->heads, upcoming->capacity, sizeof *upcoming->heads);
         }
-        at = lane_heads->count++;
+        at = upcoming->count++;
     }
-    lane_heads->lane_heads[at] =
-        (struct head){.place = place, .rank = class == HEADS_SITEMAP ? RANK_SITEMAP : 0};
-    lane_heads->bytes += sizeof lane_heads->lane_heads[at];
-    map_set(&lane_heads->by_place, place, at);
-    link_newest(lane_heads, at);
+    upcoming->heads[at] =
+        (struct head){.place = place, .rank = class == UPCOMING_SITEMAP ? RANK_SITEMAP : 0};
+    upcoming->bytes += sizeof upcoming->heads[at];
+    map_set(&upcoming->by_place, place, at);
+    link_newest(upcoming, at);
     return at;
 }
 
@@ -149,7 +149,7 @@ add(struct lane_heads *lane_heads, uint64_t place, enum lane_heads_class class)
 
 struct filling {
     const struct leases *leases;
-    enum lane_heads_class class;
+    enum upcoming_class class;
     struct head *head;
     uint32_t count, capacity;
     bool more;
@@ -188,23 +188,23 @@ take(void *context, struct slice key_bytes, struct slice record)
 }
 
 static enum status
-fill(struct lane_heads *lane_heads, const struct lane_heads_source *source, uint64_t lane,
-     enum lane_heads_class class, uint32_t at, struct reason *why)
+fill(struct upcoming_jobs *upcoming, const struct upcoming_source *source, uint64_t lane,
+     enum upcoming_class class, uint32_t at, struct reason *why)
 {
-    struct head *head = &lane_heads->lane_heads[at];
+    struct head *head = &upcoming->heads[at];
     struct filling filling = {.leases = source->leases, .class = class, .head = head};
     const struct job_key from = {
         .stage = STAGE_FETCH, .lane = lane, .rank = head->rank, .id = head->id};
     uint8_t bytes[JOB_KEY_SIZE];
     job_key_write(&from, bytes);
-    clear_jobs(lane_heads, head);
+    clear_jobs(upcoming, head);
     const enum status status = frontier_scan_within(source->frontier, TREE_FETCH,
                                                     slice_of((const char *)bytes, sizeof bytes),
                                                     LANE_PREFIX, take, &filling, why);
     head->exhausted = !filling.more;
     if (head->jobs != NULL) {
         head->jobs = memory_resize(head->jobs, head->used, 1);
-        lane_heads->bytes += HEAD_JOBS + head->used;
+        upcoming->bytes += HEAD_JOBS + head->used;
     }
     return status;
 }
@@ -224,49 +224,49 @@ first_held(struct head *head, struct held *held)
 }
 
 enum status
-lane_heads_next(struct lane_heads *lane_heads, const struct lane_heads_source *source,
-                uint64_t lane, enum lane_heads_class class, struct job_key *key,
-                struct slice *record, struct reason *why)
+upcoming_next(struct upcoming_jobs *upcoming, const struct upcoming_source *source, uint64_t lane,
+              enum upcoming_class class, struct job_key *key, struct slice *record,
+              struct reason *why)
 {
     const uint64_t place = place_of(lane, class);
     struct held held;
-    uint32_t at = map_get(&lane_heads->by_place, place);
+    uint32_t at = map_get(&upcoming->by_place, place);
     *record = (struct slice){NULL, 0};
     if (at == (uint32_t)MAP_NONE) {
-        at = add(lane_heads, place, class);
+        at = add(upcoming, place, class);
     }
-    if (!first_held(&lane_heads->lane_heads[at], &held)) {
-        if (!lane_heads->lane_heads[at].exhausted) {
-            TRY(fill(lane_heads, source, lane, class, at, why));
-            unlink_head(lane_heads, at);
-            link_newest(lane_heads, at);
+    if (!first_held(&upcoming->heads[at], &held)) {
+        if (!upcoming->heads[at].exhausted) {
+            TRY(fill(upcoming, source, lane, class, at, why));
+            unlink_head(upcoming, at);
+            link_newest(upcoming, at);
         }
-        if (!first_held(&lane_heads->lane_heads[at], &held)) {
-            drop(lane_heads, at);
+        if (!first_held(&upcoming->heads[at], &held)) {
+            drop(upcoming, at);
             return STATUS_OK;
         }
-        while (lane_heads->bytes > lane_heads->limit && lane_heads->oldest != at) {
-            drop(lane_heads, lane_heads->oldest);
+        while (upcoming->bytes > upcoming->limit && upcoming->oldest != at) {
+            drop(upcoming, upcoming->oldest);
         }
     }
-    const struct head *head = &lane_heads->lane_heads[at];
+    const struct head *head = &upcoming->heads[at];
     *key = (struct job_key){.stage = STAGE_FETCH, .lane = lane, .rank = held.rank, .id = held.id};
     *record = slice_of(head->jobs + head->at + sizeof held, held.length);
     return STATUS_OK;
 }
 
 bool
-lane_heads_pop(struct lane_heads *lane_heads, uint64_t lane, enum lane_heads_class class)
+upcoming_pop(struct upcoming_jobs *upcoming, uint64_t lane, enum upcoming_class class)
 {
-    const uint32_t at = map_get(&lane_heads->by_place, place_of(lane, class));
+    const uint32_t at = map_get(&upcoming->by_place, place_of(lane, class));
     struct held held;
-    struct head *head = at == (uint32_t)MAP_NONE ? NULL : &lane_heads->lane_heads[at];
+    struct head *head = at == (uint32_t)MAP_NONE ? NULL : &upcoming->heads[at];
     if (head != NULL && first_held(head, &held)) {
         head->at += (uint32_t)sizeof held + held.length;
         if (first_held(head, &held)) {
             return false;
         }
-        clear_jobs(lane_heads, head);
+        clear_jobs(upcoming, head);
     }
     return true;
 }
@@ -274,10 +274,10 @@ lane_heads_pop(struct lane_heads *lane_heads, uint64_t lane, enum lane_heads_cla
 /* ---- what commits change ---- */
 
 static struct head *
-head_before(struct lane_heads *lane_heads, const struct job_key *key)
+head_before(struct upcoming_jobs *upcoming, const struct job_key *key)
 {
-    const uint32_t at = map_get(&lane_heads->by_place, place_of(key->lane, class_of(key->rank)));
-    return at == (uint32_t)MAP_NONE ? NULL : &lane_heads->lane_heads[at];
+    const uint32_t at = map_get(&upcoming->by_place, place_of(key->lane, class_of(key->rank)));
+    return at == (uint32_t)MAP_NONE ? NULL : &upcoming->heads[at];
 }
 
 static bool
@@ -288,9 +288,9 @@ precedes(uint64_t rank, uint64_t id, const struct job_key *key)
 
 /* In front of the place where reading goes on: what is held from there on is read again. */
 void
-lane_heads_ready(struct lane_heads *lane_heads, const struct job_key *key)
+upcoming_ready(struct upcoming_jobs *upcoming, const struct job_key *key)
 {
-    struct head *head = head_before(lane_heads, key);
+    struct head *head = head_before(upcoming, key);
     if (head == NULL) {
         return;
     }
@@ -308,7 +308,7 @@ lane_heads_ready(struct lane_heads *lane_heads, const struct job_key *key)
         at += (uint32_t)sizeof held + held.length;
     }
     if (head->jobs != NULL) {
-        lane_heads->bytes -= head->used - at;
+        upcoming->bytes -= head->used - at;
         head->used = at;
     }
     head->rank = key->rank;
@@ -316,9 +316,9 @@ lane_heads_ready(struct lane_heads *lane_heads, const struct job_key *key)
 }
 
 void
-lane_heads_gone(struct lane_heads *lane_heads, const struct job_key *key)
+upcoming_gone(struct upcoming_jobs *upcoming, const struct job_key *key)
 {
-    struct head *head = head_before(lane_heads, key);
+    struct head *head = head_before(upcoming, key);
     for (uint32_t at = head == NULL ? 0 : head->at; head != NULL && at < head->used;) {
         struct held held;
         memcpy(&held, head->jobs + at, sizeof held);
