@@ -77,21 +77,43 @@ is_beside(struct counts *counts, oid value)
     return at < counts->beside_count && counts->beside[at].value == value;
 }
 
-/* Tells whether a filter above drops what has the value. */
-static inline bool
-is_outside(const struct id_range *objects, oid value)
+/* The first place from `from` to before `to` with the value or a greater one; else `to`. */
+static size_t
+find_value(const struct triple_count *list, size_t from, size_t to, oid value)
 {
-    return objects->first && value >= objects->first && value <= objects->last &&
-           (value < objects->low || value > objects->high);
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (list[middle].value < value) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return from;
 }
 
-/* Tells whether a join or a filter above drops what the entry makes. */
+/* Goes over values that a filter above drops. */
+static inline void
+skip_outside(struct counts *counts)
+{
+    const struct id_range *objects = &counts->spec.objects;
+    const oid value = counts->list[counts->at].value;
+    if (!objects->first || value < objects->first || value > objects->last) {
+        return;
+    }
+    if (value < objects->low) {
+        counts->at = find_value(counts->list, counts->at, counts->to, objects->low);
+    } else if (value > objects->high) {
+        counts->at = find_value(counts->list, counts->at, counts->to, objects->last + 1);
+    }
+}
+
+/* Tells whether a join above drops what the entry makes. */
 static bool
 is_dropped(struct counts *counts, const struct triple_count *one)
 {
     const oid filtered = counts->filters_objects ? one->triples : one->value;
-    return is_outside(&counts->spec.objects, one->value) ||
-           (counts->beside && !is_beside(counts, one->value)) ||
+    return (counts->beside && !is_beside(counts, one->value)) ||
            (counts->filter && !key_filter_may_have(counts->filter, filtered));
 }
 
@@ -128,6 +150,9 @@ counts_next(struct operator* operator, struct batch ** batch, struct reason *why
                 counts->input = NULL;
                 break;
             }
+        }
+        if (counts->at < counts->to) {
+            skip_outside(counts);
         }
         if (counts->at == counts->to) {
             counts->at = counts->from;

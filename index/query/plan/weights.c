@@ -32,6 +32,8 @@ takes_weights(const struct aggregate *aggregate)
     switch (aggregate->kind) {
     case AGGREGATE_COUNT:
         return argument || !aggregate->distinct;
+    case AGGREGATE_SUM:
+    case AGGREGATE_AVG:
     case AGGREGATE_MIN:
     case AGGREGATE_MAX:
         return true;
