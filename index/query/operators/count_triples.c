@@ -234,17 +234,21 @@ counts_divide(struct operator* operator, struct quad_cuts * cuts, struct reason 
     return STATUS_OK;
 }
 
+uint32_t
+counts_object(const struct operator* operator)
+{
+    const struct counts *counts = (const struct counts *)operator;
+    return operator->kind == & kind ? counts->spec.object : NUMBER_NONE;
+}
+
 enum status
-counts_kept(struct operator* operator, uint32_t slot, bool numbers,
-            const struct triple_count **list, size_t *count, struct reason *why)
+counts_kept(struct operator* operator, uint32_t slot, const struct triple_count **list,
+            size_t *count, struct reason *why)
 {
     struct counts *counts = (struct counts *)operator;
     *list = NULL;
     *count = 0;
     if (operator->kind != & kind || counts->spec.slot != slot || !counts->spec.again) {
-        return STATUS_OK;
-    }
-    if (numbers && counts->spec.by == TRIPLE_PAIRS) {
         return STATUS_OK;
     }
     TRY(count_once(counts, why));
@@ -277,9 +281,11 @@ void
 counts_keep_beside(struct operator* operator, const struct triple_count * list, size_t count)
 {
     struct counts *counts = (struct counts *)operator;
-    counts->beside = list;
-    counts->beside_count = count;
-    counts->beside_at = 0;
+    if (operator->kind == & kind) {
+        counts->beside = list;
+        counts->beside_count = count;
+        counts->beside_at = 0;
+    }
 }
 
 struct operator* counts_new(struct run *run, struct operator* scan, const struct counts_spec *spec,

@@ -231,13 +231,15 @@ enum status counts_divide(struct operator* counts, struct quad_cuts *cuts, struc
 void counts_set_range(struct operator* counts, const struct scan_range *range);
 /* Once they were divided: another run's operator has the same counts, as long as this one. */
 void counts_lend(const struct operator* counts, struct operator* to);
-/* The values of the slot, which ascend, with their numbers (or, unless `numbers` are wanted, the
- * objects of pairs), if the operator is one that has them from the source, `again`; else *list =
- * NULL. They live as long as the operator. */
-enum status counts_kept(struct operator* counts, uint32_t slot, bool numbers,
-                        const struct triple_count **list, size_t *count, struct reason *why);
-/* Leaves out, until a reset, what has other values than the list has, which ascends; for those of
- * which counts_kept gave a list. */
+/* The values of the slot, which ascend, with their numbers or the objects of pairs, if the operator
+ * is one that has them from the source, `again`; else *list = NULL. They live as long as the
+ * operator. */
+enum status counts_kept(struct operator* counts, uint32_t slot, const struct triple_count **list,
+                        size_t *count, struct reason *why);
+/* The slot of the objects of pairs; NUMBER_NONE of other counts and operators. */
+uint32_t counts_object(const struct operator* counts);
+/* Leaves out, until a reset, what has other values than the list has, which ascends, where the
+ * operator is one of which counts_kept gave a list. */
 void counts_keep_beside(struct operator* counts, const struct triple_count *list, size_t count);
 /* As of a scan, which the operator then hands the filter to. */
 bool counts_can_filter(const struct operator* operator, uint32_t slot);

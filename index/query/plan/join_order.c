@@ -413,7 +413,12 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
     /* A scan goes over what a filter leaves out; that is read as well where the answer is kept. */
     const bool ranged = item->objects.first != OID_NONE;
     if (first && joined->alone && !(ranged && item->rows > RANGED_MOST)) {
-        return plan_counts(planner, item, ranged, true, pipeline, known);
+        struct operator* const scan = * pipeline;
+        TRY(plan_counts(planner, item, ranged, true, pipeline, known));
+        /* Subjects pay only where the answer is kept. */
+        return *pipeline == scan && !ranged && item->rows <= RANGED_MOST
+                   ? plan_counts(planner, item, true, false, pipeline, known)
+                   : STATUS_OK;
     }
     if (first && !item->pattern->path) {
         joined->scan = *pipeline;
