@@ -15,7 +15,8 @@ index_query_OBJECTS += $(addprefix index/query/values/,decimal.o moment.o regex.
 UNIT_TESTS += tests/unit/query/test_query tests/unit/query/test_query_functions tests/unit/query/test_query_parser tests/unit/query/test_query_faults \
 	tests/unit/query/test_query_first tests/unit/query/test_query_identifiers tests/unit/query/test_query_lists tests/unit/query/test_query_plans \
 	tests/unit/query/test_result_graphs tests/unit/query/test_query_ranges tests/unit/query/test_query_spill tests/unit/query/test_query_stops \
-	tests/unit/query/test_query_update tests/unit/query/test_query_value tests/unit/query/test_query_answers
+	tests/unit/query/test_query_update tests/unit/query/test_query_value tests/unit/query/test_query_answers \
+	tests/unit/query/test_query_leading
 FUZZERS += fuzz_sparql
 CONFORMANCE += run_sparql
 test_query_parser_PARTS := tests/unit/query/grammar_tokens.o

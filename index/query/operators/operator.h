@@ -202,6 +202,11 @@ struct scan_sieve {
     void *context;
 };
 void scan_set_sieve(struct operator* scan, const struct scan_sieve *sieve);
+/* For such a scan: its predicate, if it gives all rows of that; else OID_NONE. */
+oid scan_whole(const struct operator* scan);
+/* For such a scan: reads no more than the rows of these objects, which ascend and stay the
+ * caller's. */
+void scan_keep_objects(struct operator* scan, const struct triple_count *objects, size_t count);
 /* For such a scan: an object of the span behind which, with it, at least `most` others that are
  * different stand; NONE: none was found. */
 enum status scan_last_objects(const struct operator* scan, const struct oid_span *span,
@@ -318,6 +323,10 @@ struct operator*
 /* most: rows that are needed of the beginning; UINT64_MAX: all. */
 struct operator* order_new(struct run *run, struct operator* input, const struct order_key *keys,
                            size_t count, uint64_t most, size_t batch_rows);
+/* Tells whether the objects of the scan that come first in an order with so many rows were asked
+ * for since the index changed last. The next time they are known, if the scan then is read whole.
+ */
+bool order_was_asked(const struct operator* scan, bool descending, uint64_t most);
 struct operator* group_new(struct run *run, struct operator* input, const struct algebra *group,
                            uint32_t weight, size_t batch_rows);
 

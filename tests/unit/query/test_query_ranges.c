@@ -50,7 +50,8 @@ static const struct shape {
     {"SELECT ?o (COUNT(*) AS ?n) { VALUES ?p { :label :number :none } ?s ?p ?o } GROUP BY ?o "
      "ORDER BY DESC(?n) ?o LIMIT 7",
      false},
-    {"SELECT ?s ?l { ?s :label ?l } ORDER BY DESC(?l) ?s LIMIT 10", true},
+    {"SELECT ?s ?l { ?s :label ?l } ORDER BY DESC(?l) ?s LIMIT 10", false},
+    {"SELECT ?s ?l { ?s :label ?l } ORDER BY DESC(?l) ?s LIMIT 1500", true},
     {"SELECT ?s ?l { ?s :label ?l } ORDER BY STRLEN(?l) LIMIT 10 OFFSET 5", true},
     {"SELECT ?s ?x { ?s ?p ?o BIND(CONCAT(STR(?o), '!') AS ?x) } ORDER BY ?x ?s LIMIT 10", true},
     {"SELECT ?s ?n { ?s :number ?n } ORDER BY DESC(?n) LIMIT 10", false},
