@@ -467,8 +467,8 @@ gather(struct order *order, struct reason *why)
         TRY(run_check(operator->run, why));
     }
     order->done = true;
-    TRY(end_leading(order, why));
     TRY(sorter_end(&order->sorter, why));
+    TRY(end_leading(order, why));
     return evaluation_check(&operator->run->evaluation, why);
 }
 

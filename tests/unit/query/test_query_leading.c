@@ -4,7 +4,7 @@
 
 #include "index/query/query.h"
 
-enum { SUBJECTS = 3000, FEW_QUADS = 800 };
+enum { SUBJECTS = 3000, FEW_QUADS = 1200 };
 #define PREFIXES "PREFIX : <http://example.org/> "
 
 static struct partition *partition;
