@@ -87,12 +87,15 @@ enum triple_place {
     TRIPLE_ALL,
     /* Of a predicate, only `again`: each triple, its object in place of the number. */
     TRIPLE_PAIRS,
+    /* Of a predicate, perhaps with an object, only `again`: each quad's subject, and its graph in
+     * place of the number. */
+    TRIPLE_GRAPHS,
     /* Of a listing: the objects that come first or last by ORDER BY. */
     TRIPLE_FIRST,
     TRIPLE_LAST
 };
 struct triple_count {
-    oid value; /* of PAIRS: the subject */
+    oid value; /* of PAIRS and GRAPHS: the subject */
     uint64_t triples;
 };
 struct count_request {

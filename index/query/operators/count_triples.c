@@ -124,7 +124,7 @@ fill_row(const struct counts *counts, const struct triple_count *one, oid *row, 
     if (counts->spec.slot != NUMBER_NONE) {
         row[counts->spec.slot] = one->value;
     }
-    if (counts->spec.by == TRIPLE_PAIRS) {
+    if (counts->spec.object != NUMBER_NONE) {
         row[counts->spec.object] = one->triples;
         return STATUS_OK;
     }
@@ -214,7 +214,7 @@ counts_first(const struct operator* operator, uint32_t * slot)
 {
     const struct counts *counts = (const struct counts *)operator;
     const bool first = operator->kind == & kind && scan_first(operator->input) &&
-                       counts->spec.slot != NUMBER_NONE && counts->spec.by != TRIPLE_PAIRS;
+                       counts->spec.slot != NUMBER_NONE && counts->spec.object == NUMBER_NONE;
     *slot = first ? counts->spec.slot : NUMBER_NONE;
     return first;
 }

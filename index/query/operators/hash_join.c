@@ -90,7 +90,7 @@ probe(struct hash_join *join, struct batch *batch, bool *more, struct reason *wh
     const oid *row = batch_row(join->operator.run, join->input, join->at);
     if (!join->begun) {
         take_columns(join, row, join->keys);
-        join->match = join->list.list ? join_list_find(&join->list, join->stored[0])
+        join->match = join->list.list ? join_list_find(&join->list, row)
                                       : row_table_find(&join->table, join->stored);
         join->begun = true;
         join->matched = false;
@@ -180,7 +180,7 @@ find_matches(struct hash_join *join, size_t found[ROW_TABLE_MANY])
     const struct batch *input = join->input;
     if (join->list.list) {
         for (size_t i = 0; i < input->count; i++) {
-            found[i] = join_list_find(&join->list, batch_row(run, input, i)[join->slots[0]]);
+            found[i] = join_list_find(&join->list, batch_row(run, input, i));
         }
         return;
     }
@@ -208,7 +208,7 @@ sift_input(struct hash_join *join, struct reason *why)
         const bool matched = found[i] != SIZE_MAX;
         if (matched && multiplies) {
             const uint64_t number = join->list.list
-                                        ? join->list.list[found[i]].triples
+                                        ? join_list_number(&join->list, found[i])
                                         : row_table_row(&join->table, found[i])[join->count];
             TRY(row_multiply(row, join->spec.weight, number, why));
         }

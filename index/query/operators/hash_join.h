@@ -12,14 +12,18 @@
 struct join_list {
     /* Keys with numbers, or with what the built side binds besides; NULL: there is no list. */
     const struct triple_count *list;
-    size_t count, at;         /* `at`: where the last key was found */
+    size_t count, at;  /* `at`: where the last key was found */
+    bool two;          /* keys of two columns: what stands in place of a number is one, too */
+    uint32_t slots[2]; /* of the key's columns */
     struct triple_count *own; /* made of rows, else NULL */
     size_t room;
 };
 
-/* The place of the first entry with the key; SIZE_MAX: there is none. Keys that ascend from one
- * call to the next are found in few steps. */
-size_t join_list_find(struct join_list *list, oid key);
+/* The place of the first entry with the row's key; SIZE_MAX: there is none. Keys that ascend from
+ * one call to the next are found in few steps. */
+size_t join_list_find(struct join_list *list, const oid *row);
+/* The number of rows that an entry and those after it with the same key stand for. */
+uint64_t join_list_number(const struct join_list *list, size_t at);
 /* The next entry with the key of the one at this place, or SIZE_MAX. */
 static inline size_t
 join_list_next(const struct join_list *list, size_t at)

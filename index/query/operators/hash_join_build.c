@@ -7,13 +7,29 @@
 
 enum { ENTRIES_LEAST = 256 };
 
-/* The first place from `from` to before `to` with the key or a greater one, else `to`. */
+/* Tells whether the entry is before the key. */
+static inline bool
+is_before(const struct join_list *list, const struct triple_count *entry,
+          const struct triple_count *key)
+{
+    return entry->value < key->value ||
+           (list->two && entry->value == key->value && entry->triples < key->triples);
+}
+
+static inline bool
+is_equal(const struct join_list *list, const struct triple_count *entry,
+         const struct triple_count *key)
+{
+    return entry->value == key->value && (!list->two || entry->triples == key->triples);
+}
+
+/* The first place from `from` to before `to` that is not before the key, else `to`. */
 static size_t
-halve(const struct triple_count *list, size_t from, size_t to, oid key)
+halve(const struct join_list *list, size_t from, size_t to, const struct triple_count *key)
 {
     while (from < to) {
         const size_t middle = from + (to - from) / 2;
-        if (list[middle].value < key) {
+        if (is_before(list, &list->list[middle], key)) {
             from = middle + 1;
         } else {
             to = middle;
@@ -23,18 +39,32 @@ halve(const struct triple_count *list, size_t from, size_t to, oid key)
 }
 
 size_t
-join_list_find(struct join_list *list, oid key)
+join_list_find(struct join_list *list, const oid *row)
 {
     const struct triple_count *entries = list->list;
-    const bool back = list->at > 0 && entries[list->at - 1].value >= key;
+    const struct triple_count key = {row[list->slots[0]], list->two ? row[list->slots[1]] : 0};
+    const bool back = list->at > 0 && !is_before(list, &entries[list->at - 1], &key);
     size_t from = back ? 0 : list->at, to = from, step = 1;
-    while (to < list->count && entries[to].value < key) {
+    while (to < list->count && is_before(list, &entries[to], &key)) {
         from = to + 1;
         to = list->count - to > step ? to + step : list->count;
         step *= 2;
     }
-    list->at = halve(entries, from, to, key);
-    return list->at < list->count && entries[list->at].value == key ? list->at : SIZE_MAX;
+    list->at = halve(list, from, to, &key);
+    return list->at < list->count && is_equal(list, &entries[list->at], &key) ? list->at : SIZE_MAX;
+}
+
+uint64_t
+join_list_number(const struct join_list *list, size_t at)
+{
+    size_t end = at + 1;
+    if (!list->two) {
+        return list->list[at].triples;
+    }
+    while (end < list->count && is_equal(list, &list->list[end], &list->list[at])) {
+        end++;
+    }
+    return end - at;
 }
 
 /* Appends a key with its number to an own list, or adds the number to that of the same key. False:
@@ -180,10 +210,11 @@ reserve(struct hash_join *join, struct reason *why)
                : STATUS_OK;
 }
 
-/* Tells whether the rows come in the order of the slot: they are kept counts, or what joins have
- * left of such. */
+/* Tells whether the rows come in the order of the slot, and then of the object's (NUMBER_NONE:
+ * any): they are kept counts, or what joins have left of such. */
 static enum status
-ascends(struct operator* operator, uint32_t slot, bool *ascends, struct reason *why)
+ascends(struct operator* operator, uint32_t slot, uint32_t object, bool *ascends,
+        struct reason *why)
 {
     const struct triple_count *list;
     size_t count;
@@ -191,7 +222,7 @@ ascends(struct operator* operator, uint32_t slot, bool *ascends, struct reason *
         operator= operator->input;
     }
     TRY(counts_kept(operator, slot, &list, &count, why));
-    *ascends = list != NULL;
+    *ascends = list && (object == NUMBER_NONE || counts_object(operator) == object);
     return STATUS_OK;
 }
 
@@ -200,24 +231,31 @@ ascends(struct operator* operator, uint32_t slot, bool *ascends, struct reason *
 static enum status
 take_list(struct hash_join *join, struct reason *why)
 {
-    struct operator* input = join->operator.input, *built = join->operator.only;
+    struct operator* built = join->operator.only;
     struct join_list *list = &join->list;
-    const bool pairs = join->count == 2;
+    const uint32_t object = counts_object(built);
+    const bool two = join->keys == 2;
+    const uint32_t key = join->slots[two && join->slots[0] == object ? 1 : 0];
     bool ascending;
     join_list_release(list, &join->operator.run->account);
     join->listing = false;
-    if (join->keys != 1 || join->count > 2) {
+    const bool fits = two ? join->sifts && (object == join->slots[0] || object == join->slots[1])
+                          : join->keys == 1;
+    if (join->count > 2 || !fits) {
         return STATUS_OK;
     }
-    TRY(ascends(input, join->slots[0], &ascending, why));
+    TRY(ascends(join->operator.input, key, two ? object : NUMBER_NONE, &ascending, why));
     if (!ascending) {
         return STATUS_OK;
     }
-    if (counts_object(built) == (pairs ? join->slots[1] : NUMBER_NONE)) {
-        TRY(counts_kept(built, join->slots[0], &list->list, &list->count, why));
+    list->two = two;
+    list->slots[0] = key;
+    list->slots[1] = object;
+    if (two || object == (join->count == 2 ? join->slots[1] : NUMBER_NONE)) {
+        TRY(counts_kept(built, key, &list->list, &list->count, why));
     }
-    if (!list->list && join->sifts) {
-        TRY(ascends(built, join->slots[0], &join->listing, why));
+    if (!list->list && join->sifts && !two) {
+        TRY(ascends(built, key, NUMBER_NONE, &join->listing, why));
     }
     return STATUS_OK;
 }

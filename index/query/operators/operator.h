@@ -215,7 +215,8 @@ enum status scan_last_objects(const struct operator* scan, const struct oid_span
 enum status last_objects(const struct run *run, oid predicate, const struct oid_span *span,
                          uint64_t most, oid *from, struct reason *why);
 /* In place of the scan: what the pattern binds to slot (NUMBER_NONE: nothing is asked), each value
- * once with its number of different triples; of PAIRS each subject with each of its objects. again:
+ * once with its number of different triples; of PAIRS each subject with each of its objects, of
+ * GRAPHS with the graph of each of its quads, both in the column `object`. again:
  * as in struct count_request. */
 struct counts_spec {
     struct quad_oids pattern;
@@ -241,7 +242,7 @@ void counts_lend(const struct operator* counts, struct operator* to);
  * operator. */
 enum status counts_kept(struct operator* counts, uint32_t slot, const struct triple_count **list,
                         size_t *count, struct reason *why);
-/* The slot of the objects of pairs; NUMBER_NONE of other counts and operators. */
+/* The slot of the objects or graphs of pairs; NUMBER_NONE of other counts and operators. */
 uint32_t counts_object(const struct operator* counts);
 /* Leaves out, until a reset, what has other values than the list has, which ascends, where the
  * operator is one of which counts_kept gave a list. */
