@@ -85,10 +85,17 @@ enum triple_place {
     TRIPLE_PREDICATE,
     TRIPLE_OBJECT,
     TRIPLE_ALL,
-    TRIPLE_PAIRS /* of a predicate, only `again`: each triple, its object in place of the number */
+    /* Of a predicate, only `again`: each triple, its object in place of the number. */
+    TRIPLE_PAIRS,
+    /* Of a predicate, perhaps with an object, only `again`: each quad's subject, and its graph in
+     * place of the number. */
+    TRIPLE_GRAPHS,
+    /* Of a listing: the objects that come first or last by ORDER BY. */
+    TRIPLE_FIRST,
+    TRIPLE_LAST
 };
 struct triple_count {
-    oid value; /* of PAIRS: the subject */
+    oid value; /* of PAIRS and GRAPHS: the subject */
     uint64_t triples;
 };
 struct count_request {
@@ -104,9 +111,13 @@ struct count_request {
 };
 
 /* A kind of list of a node: it stands in one place of triples, of all graphs together, and their
- * predicates are listed, or what one predicate leads to. */
+ * predicates are listed, or what one predicate leads to.
+ *
+ * Of FIRST and LAST the predicate's objects are listed, ascending, that no row is certainly behind
+ * among so many rows as the number in place of the node says; an empty list: they were asked for.
+ */
 struct node_listing {
-    enum triple_place place; /* TRIPLE_SUBJECT or TRIPLE_OBJECT */
+    enum triple_place place; /* TRIPLE_SUBJECT, TRIPLE_OBJECT, TRIPLE_FIRST or TRIPLE_LAST */
     /* OID_NONE: its predicates, each with its number of different triples; else what stands at the
      * other end of this predicate's triples, each once with the number 1. */
     oid predicate;

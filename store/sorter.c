@@ -340,6 +340,7 @@ sorter_end(struct sorter *sorter, struct reason *why)
     sorter->ended = true;
     sorter->given = 0;
     if (sorter->run_count == 0) {
+        sorter->bounded = sorter->most > 0 && sorter->count >= sorter->most;
         return sort(sorter, why);
     }
     TRY(sorter_flush(sorter, why));

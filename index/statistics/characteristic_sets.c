@@ -10,11 +10,18 @@
 #include "index/statistics/statistics.h"
 
 enum { VALUE_MOST = (2 + 2 * SET_PREDICATES_MOST) * VARINT_MAXIMUM, RESTS = 64 };
+enum { ESTIMATES = 128, ESTIMATED_PREDICATES = 6 };
 
 /* Holds what is left of a predicate's counts when those of all sets held are taken away. */
 struct rest {
     oid predicate; /* OID_NONE: of none */
     struct statistic_count left;
+};
+
+/* Holds an estimate. */
+struct estimate {
+    oid predicates[ESTIMATED_PREDICATES]; /* then OID_NONE; all: it is free */
+    double subjects, rows;
 };
 
 struct characteristic_sets {
@@ -23,8 +30,17 @@ struct characteristic_sets {
     pthread_mutex_t mutex;       /* guards what follows; the writer alone changes it */
     struct predicate_sets table; /* `number` is that of the set's key */
     uint64_t subjects, large, other;
-    struct rest rests[RESTS]; /* until the next change; a predicate has one place */
+    /* Both until the next change: a predicate has one place, as have several. */
+    struct rest rests[RESTS];
+    struct estimate estimates[ESTIMATES];
 };
+
+static void
+forget_answers(struct characteristic_sets *sets)
+{
+    memset(sets->rests, 0, sizeof(sets->rests));
+    memset(sets->estimates, 0, sizeof(sets->estimates));
+}
 
 /* ---- the tree ---- */
 
@@ -120,7 +136,7 @@ enum status
 characteristic_sets_reload(struct characteristic_sets *sets, struct reason *why)
 {
     pthread_mutex_lock(&sets->mutex);
-    memset(sets->rests, 0, sizeof(sets->rests));
+    forget_answers(sets);
     const enum status status = load(sets, why);
     pthread_mutex_unlock(&sets->mutex);
     return status;
@@ -264,7 +280,7 @@ characteristic_sets_apply(struct characteristic_sets *sets, struct transaction *
         .sets = sets, .transaction = transaction, .differences = differences};
     enum status status = STATUS_OK;
     pthread_mutex_lock(&sets->mutex);
-    memset(sets->rests, 0, sizeof(sets->rests));
+    forget_answers(sets);
     const uint64_t before[2] = {sets->other, sets->large};
     for (size_t i = 0; i < differences->count && status == STATUS_OK; i++) {
         if (!makes_no_difference(differences, &differences->sets[i])) {
@@ -377,17 +393,43 @@ add_rest(struct characteristic_sets *sets, const oid *predicates, size_t count, 
     return STATUS_OK;
 }
 
+static enum status
+estimate(struct characteristic_sets *sets, const oid *predicates, size_t count, double *subjects,
+         double *rows, struct reason *why)
+{
+    *subjects = *rows = 0;
+    add_matching(&sets->table, predicates, count, subjects, rows);
+    return sets->large + sets->other > 0 ? add_rest(sets, predicates, count, subjects, rows, why)
+                                         : STATUS_OK;
+}
+
+/* All sets are gone through for an estimate, and the same queries ask for the same ones again. */
 enum status
 characteristic_sets_estimate(struct characteristic_sets *sets, const oid *predicates, size_t count,
                              double *subjects, double *rows, struct reason *why)
 {
     enum status status = STATUS_OK;
-    *subjects = *rows = 0;
+    struct estimate asked = {.subjects = 0};
+    uint64_t hash = 0;
     pthread_mutex_lock(&sets->mutex);
-    add_matching(&sets->table, predicates, count, subjects, rows);
-    if (sets->large + sets->other > 0) {
-        status = add_rest(sets, predicates, count, subjects, rows, why);
+    if (count > ESTIMATED_PREDICATES) {
+        status = estimate(sets, predicates, count, subjects, rows, why);
+        pthread_mutex_unlock(&sets->mutex);
+        return status;
     }
+    for (size_t i = 0; i < count; i++) {
+        asked.predicates[i] = predicates[i];
+        hash = (hash ^ predicates[i]) * UINT64_C(0x9E3779B97F4A7C15);
+    }
+    struct estimate *kept = &sets->estimates[(hash >> 32) % ESTIMATES];
+    if (memcmp(kept->predicates, asked.predicates, sizeof(asked.predicates)) != 0) {
+        status = estimate(sets, predicates, count, &asked.subjects, &asked.rows, why);
+        *kept = status == STATUS_OK ? asked : *kept;
+    } else {
+        asked = *kept;
+    }
+    *subjects = asked.subjects;
+    *rows = asked.rows;
     pthread_mutex_unlock(&sets->mutex);
     return status;
 }

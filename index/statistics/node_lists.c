@@ -226,13 +226,14 @@ node_lists_keep(struct node_lists *kept, uint64_t version, const struct node_lis
         room = reserve(kept, table, count);
     }
     struct place *found = room ? find_place(table, node) : NULL;
-    if (found != NULL && found->node == OID_NONE) {
+    /* A list takes the place of an empty one that said it was asked for. */
+    if (found != NULL && (found->node == OID_NONE || found->count < count)) {
+        table->used += found->node == OID_NONE;
         *found = (struct place){node, (uint32_t)kept->count, (uint32_t)count};
         if (count > 0) {
             memcpy(kept->lists + kept->count, counts, count * sizeof *counts);
         }
         kept->count += count;
-        table->used++;
     }
     pthread_mutex_unlock(&kept->mutex);
 }

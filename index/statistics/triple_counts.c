@@ -18,7 +18,7 @@ struct counting {
     struct quad_oids last;
     oid value; /* of the triples that are not in the table yet, and their number */
     uint64_t pending;
-    struct triple_count *table; /* places of value OID_NONE are free; of PAIRS a list */
+    struct triple_count *table; /* places of value OID_NONE are free; of pairs a list */
     size_t places, used;
     oid *subjects; /* of the present object */
     size_t subject_count, subject_room;
@@ -42,7 +42,8 @@ choose_order(const struct count_request *request, enum quad_order *order, bool *
     *order = *by_object                               ? ORDER_POCS
              : pattern->object && !pattern->predicate ? ORDER_OSPC
                                                       : ORDER_SPOC;
-    return request->by == TRIPLE_PAIRS
+    return request->by == TRIPLE_GRAPHS ? *by_object
+           : request->by == TRIPLE_PAIRS
                ? *by_object && !pattern->object
                : !place_of(pattern, request->by) == (request->by != TRIPLE_ALL);
 }
@@ -140,7 +141,7 @@ tidy_subjects(struct counting *c)
 }
 
 static enum status
-add_pair(struct counting *c, oid subject, oid object, struct reason *why)
+add_pair(struct counting *c, oid subject, oid other, struct reason *why)
 {
     if (c->used == c->places) {
         const size_t room = c->places ? 2 * c->places : TABLE_LEAST;
@@ -150,7 +151,7 @@ add_pair(struct counting *c, oid subject, oid object, struct reason *why)
         c->table = memory_resize(c->table, room, sizeof *c->table);
         c->places = room;
     }
-    c->table[c->used++] = (struct triple_count){subject, object};
+    c->table[c->used++] = (struct triple_count){subject, other};
     return STATUS_OK;
 }
 
@@ -210,7 +211,10 @@ add_subject(struct counting *c, const struct quad_oids *quad, struct reason *why
 static enum status
 add_rows(struct counting *c, const struct quad_oids *quads, size_t n, struct reason *why)
 {
-    for (size_t i = 0; i < n && c->by_object; i++) {
+    for (size_t i = 0; i < n && c->request->by == TRIPLE_GRAPHS; i++) {
+        TRY(add_pair(c, quads[i].subject, quads[i].graph, why));
+    }
+    for (size_t i = 0; i < n && c->by_object && c->request->by != TRIPLE_GRAPHS; i++) {
         TRY(add_subject(c, &quads[i], why));
     }
     for (size_t i = 0; i < n && !c->by_object; i++) {
@@ -260,8 +264,9 @@ triple_counts_read(const struct quad_source *source, const struct count_request 
         free(c.table);
         return status;
     }
-    *count = request->by == TRIPLE_PAIRS ? c.used : 0;
-    for (size_t i = *count; i < c.places && request->by != TRIPLE_PAIRS; i++) {
+    const bool pairs = request->by == TRIPLE_PAIRS || request->by == TRIPLE_GRAPHS;
+    *count = pairs ? c.used : 0;
+    for (size_t i = *count; i < c.places && !pairs; i++) {
         if (c.table[i].value != OID_NONE) {
             c.table[(*count)++] = c.table[i];
         }

@@ -1,8 +1,12 @@
 #include "index/query/functions/expression.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
 
 enum { SCRATCH_MAXIMUM = 256 << 20, SCRATCH_KEEP = 16 << 10, MILLISECOND_SCALE = 3 };
+enum { RESULTS = 16384, WORTH_KEEPING = 512 /* evaluations */ };
 
 void
 evaluation_init(struct evaluation *evaluation, const struct query *query,
@@ -23,6 +27,10 @@ evaluation_init(struct evaluation *evaluation, const struct query *query,
 void
 evaluation_release(struct evaluation *evaluation)
 {
+    if (evaluation->results) {
+        memory_give(evaluation->dictionary->spill->account, RESULTS * sizeof *evaluation->results);
+        free(evaluation->results);
+    }
     arena_release(&evaluation->scratch);
     regex_cache_release(&evaluation->regexes);
 }
@@ -96,11 +104,17 @@ moment_of(const struct oid_value *value)
 }
 
 bool
-identifier_number(struct evaluation *evaluation, oid id, struct value *out)
+identifier_says(const struct evaluation *evaluation, oid id, struct oid_value *value)
 {
     const struct quad_source *source = evaluation->dictionary->source;
+    return id != OID_NONE && id < OID_LOCAL && source->value && source->value(id, value);
+}
+
+bool
+identifier_number(struct evaluation *evaluation, oid id, struct value *out)
+{
     struct oid_value said;
-    if (id == OID_NONE || id >= OID_LOCAL || !source->value || !source->value(id, &said)) {
+    if (!identifier_says(evaluation, id, &said)) {
         return identifier_value(evaluation, id, out);
     }
     if (said.kind == OID_VALUE_INTEGER) {
@@ -201,10 +215,47 @@ expression_value(struct evaluation *evaluation, const struct expression *express
     }
 }
 
+/* The identifier of a variable or a constant; OID_NONE of others, and of what the source does not
+ * have. */
+static oid
+operand_id(const struct evaluation *evaluation, const struct expression *operand, const oid *row)
+{
+    const oid id = operand->kind == EXPRESSION_VARIABLE   ? row[operand->number]
+                   : operand->kind == EXPRESSION_CONSTANT ? evaluation->constants[operand->number]
+                                                          : OID_NONE;
+    return id < OID_LOCAL ? id : OID_NONE;
+}
+
+/* A comparison of two identifiers of which the source says which value is before the other: 1 or 0;
+ * -1: it does not. */
+static int
+compare_identifiers(const struct evaluation *evaluation, const struct expression *call,
+                    const oid *row)
+{
+    const unsigned relation = call->function->relation;
+    const struct quad_source *source = relation ? evaluation->dictionary->source : NULL;
+    if (!source || !source->before) {
+        return -1;
+    }
+    const oid a = operand_id(evaluation, call->arguments[0], row);
+    const oid b = operand_id(evaluation, call->arguments[1], row);
+    if (a == OID_NONE || b == OID_NONE) {
+        return -1;
+    }
+    return source->before(a, b)   ? (relation & RELATION_LESS) != 0
+           : source->before(b, a) ? (relation & RELATION_GREATER) != 0
+                                  : -1;
+}
+
 int
 expression_test(struct evaluation *evaluation, const struct expression *expression, const oid *row)
 {
     struct value value;
+    const int compared =
+        expression->kind == EXPRESSION_CALL ? compare_identifiers(evaluation, expression, row) : -1;
+    if (compared >= 0) {
+        return compared;
+    }
     return expression_value(evaluation, expression, row, &value) ? value_effective_boolean(&value)
                                                                  : -1;
 }
@@ -269,11 +320,43 @@ remembered_test(struct remembered *remembered, struct evaluation *evaluation, co
     return remembered->test;
 }
 
+/* The place of what the expression gave for the row's value; NULL: it is not kept, since that does
+ * not pay yet or there is no room. */
+static struct known_result *
+find_result(struct remembered *remembered, struct evaluation *evaluation, const oid *row)
+{
+    struct spill *spill = evaluation->dictionary->spill;
+    const size_t bytes = RESULTS * sizeof *evaluation->results;
+    const oid value = row[remembered->slots[0]];
+    struct oid_value said;
+    if (remembered->count != 1 || remembered->asked++ < WORTH_KEEPING ||
+        identifier_says(evaluation, value, &said)) {
+        return NULL;
+    }
+    if (!evaluation->results && spill_may_take(spill, bytes) &&
+        memory_take(spill->account, bytes, "results of expressions", NULL) == STATUS_OK) {
+        evaluation->results = memory_zero(RESULTS, sizeof *evaluation->results);
+    }
+    const uint64_t hash = (value ^ (uintptr_t)remembered) * UINT64_C(0x9E3779B97F4A7C15);
+    return evaluation->results ? &evaluation->results[(hash ^ hash >> 32) % RESULTS] : NULL;
+}
+
 oid
 remembered_id(struct remembered *remembered, struct evaluation *evaluation, const oid *row)
 {
-    if (!remembered->steady || !is_again(remembered, row)) {
+    if (remembered->steady && is_again(remembered, row)) {
+        return remembered->id;
+    }
+    struct known_result *result =
+        remembered->steady ? find_result(remembered, evaluation, row) : NULL;
+    const oid value = result ? row[remembered->slots[0]] : OID_NONE;
+    if (!result || result->owner != remembered || result->value != value) {
         remembered->id = expression_id(evaluation, remembered->expression, row);
+    } else {
+        remembered->id = result->id;
+    }
+    if (result) {
+        *result = (struct known_result){remembered, value, remembered->id};
     }
     return remembered->id;
 }

@@ -14,6 +14,11 @@
 
 enum { BLANK_LABELS = 16 };
 
+/* What an expression of one variable gave for a value of it. */
+struct known_result {
+    const void *owner; /* struct remembered; NULL: free */
+    oid value, id;
+};
 struct evaluation {
     const struct query *query;
     struct dictionary *dictionary;
@@ -30,7 +35,8 @@ struct evaluation {
         uint64_t number;
     } labels[BLANK_LABELS];
     size_t label_count;
-    unsigned depth; /* of EXISTS inside EXISTS */
+    struct known_result *results; /* NULL: none yet */
+    unsigned depth;               /* of EXISTS inside EXISTS */
     enum status (*exists)(void *context, const struct expression *exists, const oid *row,
                           bool *answer, struct reason *why);
     void *exists_context;
@@ -55,7 +61,8 @@ int expression_test(struct evaluation *evaluation, const struct expression *expr
 oid expression_id(struct evaluation *evaluation, const struct expression *expression,
                   const oid *row);
 /* An expression with what it was for the row before, for rows that are equal in all that it
- * mentions and often come one after the other. Zeroed, then prepared. */
+ * mentions and often come one after the other. What expression_id gave for one variable is kept
+ * for longer (evaluation.results). Zeroed, then prepared. */
 enum { REMEMBERED_SLOTS = 4 };
 struct remembered {
     const struct expression *expression;
@@ -63,7 +70,8 @@ struct remembered {
     uint32_t slots[REMEMBERED_SLOTS];
     oid seen[REMEMBERED_SLOTS];
     size_t count;
-    bool known; /* for rows with what was seen: */
+    unsigned asked; /* how often it was evaluated, at least */
+    bool known;     /* for rows with what was seen: */
     int test;
     oid id;
 };
@@ -72,6 +80,8 @@ void remembered_prepare(struct remembered *remembered, const struct expression *
  * called, since both remember the same row. */
 int remembered_test(struct remembered *remembered, struct evaluation *evaluation, const oid *row);
 oid remembered_id(struct remembered *remembered, struct evaluation *evaluation, const oid *row);
+/* The value that an identifier says by itself; false: it says none. */
+bool identifier_says(const struct evaluation *evaluation, oid id, struct oid_value *value);
 /* identifier_value without its term, where the identifier says the value itself. */
 bool identifier_number(struct evaluation *evaluation, oid id, struct value *out);
 bool identifier_value(struct evaluation *evaluation, oid id, struct value *out);

@@ -22,15 +22,18 @@ typedef oid function_id(struct evaluation *evaluation, const struct expression *
                         const oid *row);
 
 enum { FUNCTION_ANY = 255 }; /* arguments without a maximum */
+enum function_relation { RELATION_LESS = 1, RELATION_EQUAL = 2, RELATION_GREATER = 4 };
 
 struct function {
     const char *name; /* keyword in capitals, operator, or IRI */
     uint8_t least, most;
     bool volatile_value;
     bool numbers; /* of numbers and moments it takes nothing but the value, not how it is written */
+    uint8_t relation; /* of a comparison: the sum of those of enum function_relation that it asks */
     function_apply *apply;
     function_form *form; /* either this or apply */
-    function_id *id;     /* of a form that gives what one of its arguments is; or NULL */
+    /* Does what expression_id does, where that takes no value, or less work; or NULL. */
+    function_id *id;
 };
 
 /* Finds a function by its keyword (any case) or operator; NULL when there is none. */

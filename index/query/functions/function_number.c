@@ -1,5 +1,6 @@
 /* Functions on numbers, dates and times: sections 17.4.4 and 17.4.5. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "index/query/functions/functions.h"
@@ -127,6 +128,49 @@ apply_minutes(struct evaluation *evaluation, const struct value *arguments, size
     (void)evaluation, (void)count;
     *out = value_integer(arguments[0].moment.minute);
     return has_time(&arguments[0]);
+}
+
+/* What the identifier of a date or time says of it. */
+static bool
+said_part(const struct evaluation *evaluation, function_apply *apply, oid id, int *part)
+{
+    static const struct {
+        function_apply *apply;
+        size_t at; /* in struct oid_value */
+        bool time;
+    } parts[] = {{apply_year, offsetof(struct oid_value, year), false},
+                 {apply_month, offsetof(struct oid_value, month), false},
+                 {apply_day, offsetof(struct oid_value, day), false},
+                 {apply_hours, offsetof(struct oid_value, hour), true},
+                 {apply_minutes, offsetof(struct oid_value, minute), true}};
+    struct oid_value said;
+    size_t i = 0;
+    if (!identifier_says(evaluation, id, &said) || said.kind == OID_VALUE_INTEGER) {
+        return false;
+    }
+    while (parts[i].apply != apply) {
+        i++;
+    }
+    memcpy(part, (const char *)&said + parts[i].at, sizeof *part);
+    return !parts[i].time || said.kind == OID_VALUE_DATE_TIME;
+}
+
+oid
+id_part(struct evaluation *evaluation, const struct expression *call, const oid *row)
+{
+    const struct expression *argument = call->arguments[0];
+    const struct quad_source *source = evaluation->dictionary->source;
+    struct value value;
+    int part;
+    if (argument->kind == EXPRESSION_VARIABLE && source->integer &&
+        said_part(evaluation, call->function->apply, row[argument->number], &part)) {
+        const oid id = source->integer(part);
+        if (id != OID_NONE) {
+            return id;
+        }
+    }
+    return expression_value(evaluation, call, row, &value) ? value_id(evaluation, &value)
+                                                           : OID_NONE;
 }
 
 bool

@@ -26,6 +26,7 @@ function_apply apply_strlen, apply_substr, apply_ucase, apply_lcase, apply_strst
 /* function_number.c */
 function_apply apply_abs, apply_ceil, apply_floor, apply_round, apply_rand, apply_now, apply_year,
     apply_month, apply_day, apply_hours, apply_minutes, apply_seconds, apply_timezone, apply_tz;
+function_id id_part;
 
 /* function_cast.c */
 function_apply apply_to_boolean, apply_to_double, apply_to_float, apply_to_decimal,

@@ -39,6 +39,7 @@ concatenate(struct run *run, const struct aggregate *aggregate, struct accumulat
     return STATUS_OK;
 }
 
+/* Adds what comes `count` times: value is what it comes to. */
 static void
 add_number(struct accumulator *accumulator, const struct value *value, uint64_t count)
 {
@@ -56,18 +57,34 @@ add_number(struct accumulator *accumulator, const struct value *value, uint64_t 
 }
 
 static void
+add_times(struct accumulator *accumulator, const struct value *value, uint64_t count)
+{
+    struct value times, product;
+    if (count == 1) {
+        add_number(accumulator, value, 1);
+        return;
+    }
+    times = value_integer((int64_t)count);
+    if (count > INT64_MAX || !value_arithmetic('*', value, &times, &product)) {
+        accumulator->error = true;
+        return;
+    }
+    add_number(accumulator, &product, count);
+}
+
+static void
 take_better(struct run *run, enum aggregate_kind kind, struct accumulator *accumulator, oid id)
 {
     const struct quad_source *source = run->source;
     struct value best, value;
     const bool said = kind != AGGREGATE_SAMPLE && source->before && accumulator->best &&
                       accumulator->best < OID_LOCAL && id < OID_LOCAL;
-    const oid lower = said && source->before(id, accumulator->best)   ? id
-                      : said && source->before(accumulator->best, id) ? accumulator->best
-                                                                      : OID_NONE;
     if (id == accumulator->best) {
         return;
     }
+    const oid lower = said && source->before(id, accumulator->best)   ? id
+                      : said && source->before(accumulator->best, id) ? accumulator->best
+                                                                      : OID_NONE;
     if (lower != OID_NONE) {
         accumulator->best = (lower == id) == (kind == AGGREGATE_MIN) ? id : accumulator->best;
         return;
@@ -99,7 +116,11 @@ aggregate_add(struct run *run, const struct aggregate *aggregate, struct accumul
             aggregate_error(aggregate, accumulator);
             return STATUS_OK;
         }
-        add_number(accumulator, &value, weight);
+        if (aggregate->weight) {
+            add_number(accumulator, &value, weight);
+        } else {
+            add_times(accumulator, &value, weight);
+        }
         return STATUS_OK;
     case AGGREGATE_GROUP_CONCAT:
         if (!identifier_value(&run->evaluation, id, &value)) {

@@ -20,8 +20,8 @@ struct accumulator {
 
 /* An error among the values is an error of the whole, but counting and sampling pass over it. */
 void aggregate_error(const struct aggregate *aggregate, struct accumulator *accumulator);
-/* One value more, of COUNT so often, or of SUM and AVG the sum of `weight` values; that it is
- * another one where the aggregate wants DISTINCT is the caller's care. */
+/* One value more that comes `weight` times, or of an aggregate with a weight the sum of so many
+ * values; that it is another one where the aggregate wants DISTINCT is the caller's care. */
 enum status aggregate_add(struct run *run, const struct aggregate *aggregate,
                           struct accumulator *accumulator, oid id, uint64_t weight,
                           struct reason *why);

@@ -77,21 +77,43 @@ is_beside(struct counts *counts, oid value)
     return at < counts->beside_count && counts->beside[at].value == value;
 }
 
-/* Tells whether a filter above drops what has the value. */
-static inline bool
-is_outside(const struct id_range *objects, oid value)
+/* The first place from `from` to before `to` with the value or a greater one; else `to`. */
+static size_t
+find_value(const struct triple_count *list, size_t from, size_t to, oid value)
 {
-    return objects->first && value >= objects->first && value <= objects->last &&
-           (value < objects->low || value > objects->high);
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (list[middle].value < value) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    return from;
 }
 
-/* Tells whether a join or a filter above drops what the entry makes. */
+/* Goes over values that a filter above drops. */
+static inline void
+skip_outside(struct counts *counts)
+{
+    const struct id_range *objects = &counts->spec.objects;
+    const oid value = counts->list[counts->at].value;
+    if (!objects->first || value < objects->first || value > objects->last) {
+        return;
+    }
+    if (value < objects->low) {
+        counts->at = find_value(counts->list, counts->at, counts->to, objects->low);
+    } else if (value > objects->high) {
+        counts->at = find_value(counts->list, counts->at, counts->to, objects->last + 1);
+    }
+}
+
+/* Tells whether a join above drops what the entry makes. */
 static bool
 is_dropped(struct counts *counts, const struct triple_count *one)
 {
     const oid filtered = counts->filters_objects ? one->triples : one->value;
-    return is_outside(&counts->spec.objects, one->value) ||
-           (counts->beside && !is_beside(counts, one->value)) ||
+    return (counts->beside && !is_beside(counts, one->value)) ||
            (counts->filter && !key_filter_may_have(counts->filter, filtered));
 }
 
@@ -102,7 +124,7 @@ fill_row(const struct counts *counts, const struct triple_count *one, oid *row, 
     if (counts->spec.slot != NUMBER_NONE) {
         row[counts->spec.slot] = one->value;
     }
-    if (counts->spec.by == TRIPLE_PAIRS) {
+    if (counts->spec.object != NUMBER_NONE) {
         row[counts->spec.object] = one->triples;
         return STATUS_OK;
     }
@@ -128,6 +150,9 @@ counts_next(struct operator* operator, struct batch ** batch, struct reason *why
                 counts->input = NULL;
                 break;
             }
+        }
+        if (counts->at < counts->to) {
+            skip_outside(counts);
         }
         if (counts->at == counts->to) {
             counts->at = counts->from;
@@ -189,7 +214,7 @@ counts_first(const struct operator* operator, uint32_t * slot)
 {
     const struct counts *counts = (const struct counts *)operator;
     const bool first = operator->kind == & kind && scan_first(operator->input) &&
-                       counts->spec.slot != NUMBER_NONE && counts->spec.by != TRIPLE_PAIRS;
+                       counts->spec.slot != NUMBER_NONE && counts->spec.object == NUMBER_NONE;
     *slot = first ? counts->spec.slot : NUMBER_NONE;
     return first;
 }
@@ -209,17 +234,21 @@ counts_divide(struct operator* operator, struct quad_cuts * cuts, struct reason 
     return STATUS_OK;
 }
 
+uint32_t
+counts_object(const struct operator* operator)
+{
+    const struct counts *counts = (const struct counts *)operator;
+    return operator->kind == & kind ? counts->spec.object : NUMBER_NONE;
+}
+
 enum status
-counts_kept(struct operator* operator, uint32_t slot, bool numbers,
-            const struct triple_count **list, size_t *count, struct reason *why)
+counts_kept(struct operator* operator, uint32_t slot, const struct triple_count **list,
+            size_t *count, struct reason *why)
 {
     struct counts *counts = (struct counts *)operator;
     *list = NULL;
     *count = 0;
     if (operator->kind != & kind || counts->spec.slot != slot || !counts->spec.again) {
-        return STATUS_OK;
-    }
-    if (numbers && counts->spec.by == TRIPLE_PAIRS) {
         return STATUS_OK;
     }
     TRY(count_once(counts, why));
@@ -252,9 +281,11 @@ void
 counts_keep_beside(struct operator* operator, const struct triple_count * list, size_t count)
 {
     struct counts *counts = (struct counts *)operator;
-    counts->beside = list;
-    counts->beside_count = count;
-    counts->beside_at = 0;
+    if (operator->kind == & kind) {
+        counts->beside = list;
+        counts->beside_count = count;
+        counts->beside_at = 0;
+    }
 }
 
 struct operator* counts_new(struct run *run, struct operator* scan, const struct counts_spec *spec,

@@ -1,214 +1,8 @@
 /* Hash join, left join, minus and semi-join: the inner pipeline becomes a table. */
-#include <stdlib.h>
+#include "index/query/operators/hash_join.h"
 
-#include "base/memory.h"
-#include "index/query/memory/join_spill.h"
-#include "index/query/operators/operator.h"
-
-/* A stored row holds the keys, then the other columns that may be bound. */
 _Static_assert((int)ROW_TABLE_MANY >= (int)BATCH_ROWS,
                "the rows of a batch are looked up together");
-struct hash_join {
-    struct operator operator;
-    struct hash_spec spec;
-    uint32_t *slots; /* of a stored row's columns */
-    size_t count, keys;
-    size_t stored_count; /* with the weight, which is last */
-    struct row_table table;
-    oid *stored;
-    bool built, borrowed; /* borrowed: the table and the filter are another run's */
-    struct batch *input;
-    size_t at, match; /* input row; stored row, SIZE_MAX: not begun */
-    bool begun, matched;
-    struct join_spill *spilled; /* instead of the table */
-    bool input_spilled, sifts;
-    /* Instead of the table: the keys of the built side, which ascend as those of the input do, with
-     * their numbers, and the one that was looked at last. */
-    const struct triple_count *list;
-    size_t list_count, list_at;
-    struct key_filter filter; /* of the table, for the scan that is the input */
-    size_t filter_bytes, filter_key;
-};
-
-static void
-take_columns(const struct hash_join *join, const oid *row, size_t count)
-{
-    for (size_t column = 0; column < count; column++) {
-        join->stored[column] = row[join->slots[column]];
-    }
-}
-
-/* ---- building ---- */
-
-/* Moves the table into files. */
-static enum status
-spill_table(struct hash_join *join, struct reason *why)
-{
-    join->spilled = memory_zero(1, sizeof *join->spilled);
-    join_spill_init(join->spilled, &join->operator.run->spill, join->keys, join->stored_count,
-                    join->operator.run->width);
-    for (size_t i = 0; i < join->table.count; i++) {
-        TRY(join_spill_build(join->spilled, row_table_row(&join->table, i), why));
-    }
-    row_table_release(&join->table);
-    return STATUS_OK;
-}
-
-/* A key that is all of its row is stored once with the number of its rows. */
-static enum status
-store_weight(struct hash_join *join, struct reason *why)
-{
-    bool added;
-    size_t at;
-    TRY(row_table_put(&join->table, join->stored, &added, &at, why));
-    if (!added) {
-        join->table.rows[at * join->table.width + join->count] += join->stored[join->count];
-    }
-    return STATUS_OK;
-}
-
-/* Tells whether a row that is nothing but keys counts once. */
-static bool
-counts_once(const struct hash_join *join)
-{
-    return join->spec.mode == HASH_MINUS || join->spec.mode == HASH_SEMI;
-}
-
-static enum status
-store(struct hash_join *join, struct reason *why)
-{
-    bool added;
-    size_t at;
-    if (!join->spilled &&
-        !spill_may_take(&join->operator.run->spill, row_table_growth(&join->table))) {
-        TRY(spill_table(join, why));
-    }
-    if (join->spilled) {
-        return join_spill_build(join->spilled, join->stored, why);
-    }
-    if (join->count > join->keys) {
-        return row_table_add(&join->table, join->stored, why);
-    }
-    return join->spec.weight != NUMBER_NONE ? store_weight(join, why)
-           : counts_once(join) ? row_table_put(&join->table, join->stored, &added, &at, why)
-                               : row_table_add(&join->table, join->stored, why);
-}
-
-static void
-forget_spilled(struct hash_join *join)
-{
-    if (join->spilled) {
-        join_spill_release(join->spilled);
-        free(join->spilled);
-        join->spilled = NULL;
-    }
-}
-
-/* A filter (NULL: none) for what the input is, a scan or counts. */
-static void
-give_filter(struct hash_join *join, const struct key_filter *filter)
-{
-    struct operator* input = join->operator.input;
-    const uint32_t slot = join->slots[join->filter_key];
-    if (scan_can_filter(input, slot)) {
-        scan_set_filter(input, filter, slot);
-    } else {
-        counts_set_filter(input, filter, slot);
-    }
-}
-
-static void
-drop_filter(struct hash_join *join)
-{
-    if (join->filter.words) {
-        give_filter(join, NULL);
-        key_filter_release(&join->filter);
-        memory_give(&join->operator.run->account, join->filter_bytes);
-    }
-}
-
-/* Lets the scan that the input is leave out what has no match, where such rows are dropped. */
-static enum status
-set_filter(struct hash_join *join, struct reason *why)
-{
-    struct run *run = join->operator.run;
-    const size_t bytes = key_filter_size(&join->table);
-    if (join->filter_key == join->keys || bytes == 0 || !spill_may_take(&run->spill, bytes)) {
-        return STATUS_OK;
-    }
-    TRY(memory_take(&run->account, bytes, join->table.what, why));
-    join->filter_bytes = bytes;
-    key_filter_fill(&join->filter, &join->table, join->filter_key);
-    give_filter(join, &join->filter);
-    return STATUS_OK;
-}
-
-/* Makes room for about as many rows as are expected, if that is not much. */
-static enum status
-reserve(struct hash_join *join, struct reason *why)
-{
-    enum { LEAST = 256, MOST = 32768 };
-    const double expected = join->operator.only->estimate;
-    const size_t rows = expected < MOST ? (size_t)expected : MOST;
-    const size_t bytes = row_table_growth_to(&join->table, rows);
-    return rows >= LEAST && bytes && spill_may_take(&join->operator.run->spill, bytes)
-               ? row_table_reserve(&join->table, rows, why)
-               : STATUS_OK;
-}
-
-/* Where the source keeps both sides, in the order of the key, they are gone through side by side.
- */
-static enum status
-take_list(struct hash_join *join, struct reason *why)
-{
-    const struct triple_count *input;
-    size_t count;
-    join->list = NULL;
-    join->list_at = 0;
-    if (!join->sifts || join->keys != 1 || counts_once(join)) {
-        return STATUS_OK;
-    }
-    TRY(counts_kept(join->operator.input, join->slots[0], false, &input, &count, why));
-    if (input) {
-        TRY(counts_kept(join->operator.only, join->slots[0], true, &join->list, &join->list_count,
-                        why));
-    }
-    if (join->list && join->spec.mode == HASH_JOIN) {
-        counts_keep_beside(join->operator.input, join->list, join->list_count);
-    }
-    return STATUS_OK;
-}
-
-static enum status
-build(struct hash_join *join, struct reason *why)
-{
-    const struct run *run = join->operator.run;
-    struct batch *batch;
-    forget_spilled(join);
-    row_table_reset(&join->table);
-    TRY(take_list(join, why));
-    if (join->list) {
-        join->built = true;
-        return STATUS_OK;
-    }
-    TRY(reserve(join, why));
-    operator_reset(join->operator.only);
-    for (;;) {
-        TRY(operator_next(join->operator.only, &batch, why));
-        if (batch->count == 0) {
-            join->built = true;
-            return join->spilled ? join_spill_built(join->spilled, why) : set_filter(join, why);
-        }
-        for (size_t i = 0; i < batch->count; i++) {
-            const oid *row = batch_row(run, batch, i);
-            take_columns(join, row, join->count);
-            if (join->stored_count > join->count) {
-                join->stored[join->count] = row_weight(row, join->spec.weight);
-            }
-            TRY(store(join, why));
-        }
-    }
-}
 
 /* ---- probing ---- */
 
@@ -277,6 +71,18 @@ append_row(const struct hash_join *join, const oid *row, struct batch *batch)
     memcpy(batch_row(run, batch, batch->count++), row, run->width * sizeof *row);
 }
 
+/* The stored row at a place of the table or, of pairs, of the list. */
+static const oid *
+stored_row(const struct hash_join *join, size_t at)
+{
+    if (!join->list.list) {
+        return row_table_row(&join->table, at);
+    }
+    const oid row[3] = {join->list.list[at].value, join->list.list[at].triples, 1};
+    memcpy(join->stored, row, join->stored_count * sizeof *row);
+    return join->stored;
+}
+
 /* One input row against its next stored row. *more: there is another. */
 static enum status
 probe(struct hash_join *join, struct batch *batch, bool *more, struct reason *why)
@@ -284,11 +90,13 @@ probe(struct hash_join *join, struct batch *batch, bool *more, struct reason *wh
     const oid *row = batch_row(join->operator.run, join->input, join->at);
     if (!join->begun) {
         take_columns(join, row, join->keys);
-        join->match = row_table_find(&join->table, join->stored);
+        join->match = join->list.list ? join_list_find(&join->list, row)
+                                      : row_table_find(&join->table, join->stored);
         join->begun = true;
         join->matched = false;
     } else if (join->match != SIZE_MAX) {
-        join->match = row_table_next(&join->table, join->stored, join->match);
+        join->match = join->list.list ? join_list_next(&join->list, join->match)
+                                      : row_table_next(&join->table, join->stored, join->match);
     }
     *more = join->match != SIZE_MAX;
     if (!*more) {
@@ -297,7 +105,7 @@ probe(struct hash_join *join, struct batch *batch, bool *more, struct reason *wh
         }
         return STATUS_OK;
     }
-    TRY(join_pair(join, row, row_table_row(&join->table, join->match), batch, &join->matched, why));
+    TRY(join_pair(join, row, stored_row(join, join->match), batch, &join->matched, why));
     *more = !(counts_once(join) && join->matched);
     if (!*more && keeps(join, true)) {
         append_row(join, row, batch);
@@ -364,30 +172,15 @@ matches_once(const struct hash_join *join)
            (counts_once(join) || join->spec.weight != NUMBER_NONE);
 }
 
-static size_t
-find_listed(struct hash_join *join, oid key)
-{
-    const struct triple_count *list = join->list;
-    size_t at = join->list_at;
-    if (at > 0 && list[at - 1].value >= key) {
-        at = 0;
-    }
-    while (at < join->list_count && list[at].value < key) {
-        at++;
-    }
-    join->list_at = at;
-    return at < join->list_count && list[at].value == key ? at : SIZE_MAX;
-}
-
 /* The matches of the input's rows. */
 static void
 find_matches(struct hash_join *join, size_t found[ROW_TABLE_MANY])
 {
     const struct run *run = join->operator.run;
     const struct batch *input = join->input;
-    if (join->list) {
+    if (join->list.list) {
         for (size_t i = 0; i < input->count; i++) {
-            found[i] = find_listed(join, batch_row(run, input, i)[join->slots[0]]);
+            found[i] = join_list_find(&join->list, batch_row(run, input, i));
         }
         return;
     }
@@ -414,8 +207,9 @@ sift_input(struct hash_join *join, struct reason *why)
         oid *row = batch_row(run, join->input, i);
         const bool matched = found[i] != SIZE_MAX;
         if (matched && multiplies) {
-            const uint64_t number = join->list ? join->list[found[i]].triples
-                                               : row_table_row(&join->table, found[i])[join->count];
+            const uint64_t number = join->list.list
+                                        ? join_list_number(&join->list, found[i])
+                                        : row_table_row(&join->table, found[i])[join->count];
             TRY(row_multiply(row, join->spec.weight, number, why));
         }
         if (keeps(join, matched) || (matched && !counts_once(join))) {
@@ -439,7 +233,7 @@ next_sifted(struct hash_join *join, struct batch **batch, struct reason *why)
             break;
         }
         if (!join->built) {
-            TRY(build(join, why));
+            TRY(hash_join_build(join, why));
         }
         if (join->spilled) {
             TRY(operator_batch(operator, batch, why));
@@ -474,7 +268,7 @@ hash_join_next(struct operator* operator, struct batch ** batch, struct reason *
                 return STATUS_OK;
             }
             if (!join->built) {
-                TRY(build(join, why));
+                TRY(hash_join_build(join, why));
             }
             if (join->spilled) {
                 return next_spilled(join, *batch, why);
@@ -503,22 +297,19 @@ static void hash_join_reset(struct operator* operator)
     }
     if (join->spec.rebuild) {
         join->built = false;
-        drop_filter(join);
+        hash_join_drop_filter(join);
     }
 }
 
 static void hash_join_close(struct operator* operator)
 {
     struct hash_join *join = (struct hash_join *)operator;
-    if (join->borrowed) {
-        return;
+    if (!join->borrowed) {
+        hash_join_release(join);
     }
-    forget_spilled(join);
-    drop_filter(join);
-    row_table_release(&join->table);
 }
 
-static bool
+bool
 is_hash_join(const struct operator* operator)
 {
     return operator->kind->close == hash_join_close;
@@ -543,10 +334,10 @@ hash_join_borrow(struct operator* operator, const struct operator* from)
     }
     join->table = lender->table;
     join->list = lender->list;
-    join->list_count = lender->list_count;
+    join->list.at = 0;
     join->built = join->borrowed = true;
     if (lender->filter.words && join->filter_key == lender->filter_key) {
-        give_filter(join, &lender->filter);
+        hash_join_give_filter(join, &lender->filter);
     }
     return true;
 }

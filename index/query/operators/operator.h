@@ -202,6 +202,11 @@ struct scan_sieve {
     void *context;
 };
 void scan_set_sieve(struct operator* scan, const struct scan_sieve *sieve);
+/* For such a scan: its predicate, if it gives all rows of that; else OID_NONE. */
+oid scan_whole(const struct operator* scan);
+/* For such a scan: reads no more than the rows of these objects, which ascend and stay the
+ * caller's. */
+void scan_keep_objects(struct operator* scan, const struct triple_count *objects, size_t count);
 /* For such a scan: an object of the span behind which, with it, at least `most` others that are
  * different stand; NONE: none was found. */
 enum status scan_last_objects(const struct operator* scan, const struct oid_span *span,
@@ -210,7 +215,8 @@ enum status scan_last_objects(const struct operator* scan, const struct oid_span
 enum status last_objects(const struct run *run, oid predicate, const struct oid_span *span,
                          uint64_t most, oid *from, struct reason *why);
 /* In place of the scan: what the pattern binds to slot (NUMBER_NONE: nothing is asked), each value
- * once with its number of different triples; of PAIRS each subject with each of its objects. again:
+ * once with its number of different triples; of PAIRS each subject with each of its objects, of
+ * GRAPHS with the graph of each of its quads, both in the column `object`. again:
  * as in struct count_request. */
 struct counts_spec {
     struct quad_oids pattern;
@@ -231,13 +237,15 @@ enum status counts_divide(struct operator* counts, struct quad_cuts *cuts, struc
 void counts_set_range(struct operator* counts, const struct scan_range *range);
 /* Once they were divided: another run's operator has the same counts, as long as this one. */
 void counts_lend(const struct operator* counts, struct operator* to);
-/* The values of the slot, which ascend, with their numbers (or, unless `numbers` are wanted, the
- * objects of pairs), if the operator is one that has them from the source, `again`; else *list =
- * NULL. They live as long as the operator. */
-enum status counts_kept(struct operator* counts, uint32_t slot, bool numbers,
-                        const struct triple_count **list, size_t *count, struct reason *why);
-/* Leaves out, until a reset, what has other values than the list has, which ascends; for those of
- * which counts_kept gave a list. */
+/* The values of the slot, which ascend, with their numbers or the objects of pairs, if the operator
+ * is one that has them from the source, `again`; else *list = NULL. They live as long as the
+ * operator. */
+enum status counts_kept(struct operator* counts, uint32_t slot, const struct triple_count **list,
+                        size_t *count, struct reason *why);
+/* The slot of the objects or graphs of pairs; NUMBER_NONE of other counts and operators. */
+uint32_t counts_object(const struct operator* counts);
+/* Leaves out, until a reset, what has other values than the list has, which ascends, where the
+ * operator is one of which counts_kept gave a list. */
 void counts_keep_beside(struct operator* counts, const struct triple_count *list, size_t count);
 /* As of a scan, which the operator then hands the filter to. */
 bool counts_can_filter(const struct operator* operator, uint32_t slot);
@@ -316,6 +324,10 @@ struct operator*
 /* most: rows that are needed of the beginning; UINT64_MAX: all. */
 struct operator* order_new(struct run *run, struct operator* input, const struct order_key *keys,
                            size_t count, uint64_t most, size_t batch_rows);
+/* Tells whether the objects of the scan that come first in an order with so many rows were asked
+ * for since the index changed last. The next time they are known, if the scan then is read whole.
+ */
+bool order_was_asked(const struct operator* scan, bool descending, uint64_t most);
 struct operator* group_new(struct run *run, struct operator* input, const struct algebra *group,
                            uint32_t weight, size_t batch_rows);
 

@@ -8,7 +8,8 @@
  *
  * Of a scan in the order of the first key's identifiers, what is certainly behind the rows wanted
  * so far is not read, or left out by the scan when it comes to an object that is; where the last
- * values are wanted, the scan begins near them.
+ * values are wanted, the scan begins near them. In the end the source is told which objects were
+ * not behind, and the next time no others are read.
  *
  *   sequence | row | keys | text, language and datatype of each key's term
  */
@@ -18,6 +19,7 @@
 #include "base/memory.h"
 #include "index/query/operators/operator.h"
 
+enum { LEADING_MOST = 1024 };
 enum { KEY_WORDS = 6, KIND_UNBOUND = -1, KIND_LATER = -2 /* the identifier is all there is */ };
 
 struct sort_key {
@@ -42,6 +44,10 @@ struct order {
     bool narrows, searched; /* what of it the input leaves out; the last values were looked for */
     oid *lone;              /* where the input leaves out: a row with nothing but the first key */
     oid behind;             /* a first key that is behind those wanted, whatever comes */
+    /* Where the input leaves out: the objects that are not behind; NULL: not asked. */
+    struct triple_count *leading;
+    size_t leading_count;
+    bool notes;                /* they are being found out */
     struct sort_key completed; /* the LATER key that was looked at last */
 };
 
@@ -320,12 +326,11 @@ add(struct order *order, const oid *row, uint64_t sequence, struct reason *why)
     return STATUS_OK;
 }
 
-/* Tells the scan below of an object, which is the first key, whether its rows are certainly behind
- * those wanted so far. */
+/* Tells of an object, which is the first key, whether its rows are certainly behind those wanted so
+ * far. */
 static enum status
-leaves_out(void *context, oid object, bool *out, struct reason *why)
+lies_behind(struct order *order, oid object, bool *out, struct reason *why)
 {
-    struct order *order = context;
     struct run *run = order->operator.run;
     const uint64_t *bound = sorter_bound(&order->sorter);
     size_t words = 1 + run->width + order->count * KEY_WORDS;
@@ -342,12 +347,112 @@ leaves_out(void *context, oid object, bool *out, struct reason *why)
     return evaluation_check(&run->evaluation, why);
 }
 
+/* Tells the scan below whether it may leave out the rows of the object. */
+static enum status
+leaves_out(void *context, oid object, bool *out, struct reason *why)
+{
+    struct order *order = context;
+    TRY(lies_behind(order, object, out, why));
+    if (order->notes && !*out) {
+        order->notes = order->leading_count < LEADING_MOST;
+        order->leading[order->leading_count] = (struct triple_count){object, 1};
+        order->leading_count += order->notes;
+    }
+    return STATUS_OK;
+}
+
+/* What the source knows of the objects that the first rows have. */
+static bool
+recall_leading(const struct run *run, const struct node_listing *listing, oid most,
+               struct triple_count *leading, size_t *count)
+{
+    bool known = false;
+    struct list_recall recall = {.listing = *listing,
+                                 .nodes = &most,
+                                 .count = 1,
+                                 .most = LEADING_MOST,
+                                 .known = &known,
+                                 .ends = count,
+                                 .counts = leading};
+    *count = 0;
+    return run->source->recall_lists(run->source->context, &recall) == 1 && known;
+}
+
+static struct node_listing
+leading_of(const struct operator* scan, bool descending)
+{
+    return (struct node_listing){.place = descending ? TRIPLE_LAST : TRIPLE_FIRST,
+                                 .predicate = scan_whole(scan)};
+}
+
+bool
+order_was_asked(const struct operator* scan, bool descending, uint64_t most)
+{
+    const struct quad_source *source = scan->run->source;
+    const struct node_listing listing = leading_of(scan, descending);
+    struct triple_count leading[LEADING_MOST];
+    size_t count;
+    if (!source->recall_lists || listing.predicate == OID_NONE || most > LEADING_MOST) {
+        return false;
+    }
+    if (recall_leading(scan->run, &listing, most, leading, &count)) {
+        return true;
+    }
+    source->keep_list(source->context, &listing, most, leading, 0);
+    return false;
+}
+
+/* Lets the scan read no more than the objects that the first rows have, where they are known, or
+ * begins to find them out. */
+static enum status
+begin_leading(struct order *order, struct reason *why)
+{
+    struct operator* input = order->operator.input;
+    struct run *run = order->operator.run;
+    if (!order->narrows || !run->source->recall_lists || order->most == 0 ||
+        order->most > LEADING_MOST || scan_whole(input) == OID_NONE) {
+        return STATUS_OK;
+    }
+    const struct node_listing listing = leading_of(input, order->keys[0].descending);
+    if (!order->leading) {
+        TRY(memory_take(&run->account, (LEADING_MOST + 1) * sizeof *order->leading, "ORDER BY",
+                        why));
+        order->leading = memory_alloc((LEADING_MOST + 1) * sizeof *order->leading);
+    }
+    (void)recall_leading(run, &listing, order->most, order->leading, &order->leading_count);
+    order->notes = order->leading_count == 0;
+    scan_keep_objects(input, order->notes ? NULL : order->leading, order->leading_count);
+    return STATUS_OK;
+}
+
+/* Tells the source which objects the first rows have. */
+static enum status
+end_leading(struct order *order, struct reason *why)
+{
+    const struct quad_source *source = order->operator.run->source;
+    size_t kept = 0;
+    if (!order->notes || !sorter_bound(&order->sorter)) {
+        return STATUS_OK;
+    }
+    for (size_t i = 0; i < order->leading_count; i++) {
+        bool behind;
+        TRY(lies_behind(order, order->leading[i].value, &behind, why));
+        order->leading[kept] = order->leading[i];
+        kept += !behind;
+    }
+    const struct node_listing listing =
+        leading_of(order->operator.input, order->keys[0].descending);
+    source->keep_list(source->context, &listing, order->most, order->leading, kept);
+    return STATUS_OK;
+}
+
 static enum status
 gather(struct order *order, struct reason *why)
 {
     struct operator* operator= & order->operator;
     struct batch *batch;
     uint64_t sequence = 0;
+    TRY(begin_leading(order, why));
     for (;;) {
         TRY(operator_next(operator->input, &batch, why));
         if (batch->count == 0) {
@@ -363,6 +468,7 @@ gather(struct order *order, struct reason *why)
     }
     order->done = true;
     TRY(sorter_end(&order->sorter, why));
+    TRY(end_leading(order, why));
     return evaluation_check(&operator->run->evaluation, why);
 }
 
@@ -407,6 +513,10 @@ static void order_close(struct operator* operator)
         sorter_release(&order->sorter);
     }
     free(order->record);
+    if (order->leading) {
+        memory_give(&operator->run->account, (LEADING_MOST + 1) * sizeof *order->leading);
+        free(order->leading);
+    }
 }
 
 struct operator* order_new(struct run *run, struct operator* input, const struct order_key *keys,

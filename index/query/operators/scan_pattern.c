@@ -15,6 +15,7 @@
 #include "index/query/operators/scan_range.h"
 
 enum { QUADS = 128, MANY = 1024 /* patterns handed to a source at once */ };
+enum { PIECE = 32 /* quads read at once of a few objects */ };
 
 struct scan {
     struct operator operator;
@@ -43,7 +44,9 @@ struct scan {
     struct scan_sieve sieve; /* its function may be NULL */
     oid sieved;              /* the object that it was asked of last, and what it said */
     bool leaves_out;
-    struct scan_range range; /* of its rows, of a scan that begins a pipeline */
+    struct scan_range range;         /* of its rows, of a scan that begins a pipeline */
+    const struct triple_count *only; /* objects that are read, ascending; NULL: all */
+    size_t only_count, only_at;
 };
 
 static void
@@ -310,6 +313,23 @@ scan_take_row(struct scan *scan)
     }
 }
 
+/* Leaves the quads with objects that are read, and goes on at the next of these. True: there are
+ * some. */
+static bool
+keep_objects(struct scan *scan)
+{
+    struct quad_oids next = scan->quads[scan->quad_count - 1];
+    scan->quad_count = scan_pick_objects(scan->only, scan->only_count, &scan->only_at, scan->quads,
+                                         scan->quad_count);
+    const oid wanted =
+        scan->only_at < scan->only_count ? scan->only[scan->only_at].value : OID_LOCAL - 1;
+    if (wanted > next.object) {
+        next = (struct quad_oids){.predicate = next.predicate, .object = wanted};
+        scan->operator.run->source->scan_skip(scan->open, &next);
+    }
+    return scan->quad_count > 0;
+}
+
 /* Goes over objects that are out of their range, in a scan by predicate and object. True: there are
  * quads left of those read. */
 static bool
@@ -317,6 +337,9 @@ skip_objects(struct scan *scan)
 {
     const struct id_range *objects = &scan->objects;
     const struct quad_source *source = scan->operator.run->source;
+    if (scan->only && !scan->many && scan->duplicates.kind == DUPLICATES_BY_SUBJECT) {
+        return keep_objects(scan);
+    }
     if (!objects->first || scan->many || scan->duplicates.kind != DUPLICATES_BY_SUBJECT) {
         return scan->quad < scan->quad_count;
     }
@@ -346,7 +369,8 @@ scan_more(struct scan *scan, bool *end, struct reason *why)
     for (;;) {
         if (scan->open || scan->leaping) {
             /* A first small piece: many lookups end after one row. */
-            const size_t most = operator->batch_rows<QUADS ? operator->batch_rows : QUADS;
+            const size_t piece = scan->only ? PIECE : QUADS;
+            const size_t most = operator->batch_rows<piece ? operator->batch_rows : piece;
             TRY(many ? source->scan_many_next(scan->open, scan->quads, scan->numbers, most,
                                               &scan->quad_count, why)
                 : scan->leaping
@@ -424,7 +448,7 @@ static void scan_reset(struct operator* operator)
     scan_stop(scan);
     leaps_end(&scan->leaps);
     scan->input = NULL;
-    scan->at = scan->graph = 0;
+    scan->at = scan->graph = scan->only_at = 0;
     scan->objects = scan->spec.objects;
     scan->sieved = OID_NONE;
 }
@@ -534,6 +558,24 @@ void
 scan_set_sieve(struct operator* operator, const struct scan_sieve * sieve)
 {
     ((struct scan *)operator)->sieve = *sieve;
+}
+
+oid
+scan_whole(const struct operator* operator)
+{
+    const struct scan *scan = (const struct scan *)operator;
+    const bool whole = !scan->range.from && !scan->range.to && scan->spec.key == SCAN_KEY_NONE &&
+                       !scan->spec.objects.first;
+    return whole ? operator->run->constants[scan->spec.pattern.predicate.number] : OID_NONE;
+}
+
+void
+scan_keep_objects(struct operator* operator, const struct triple_count * objects, size_t count)
+{
+    struct scan *scan = (struct scan *)operator;
+    scan->only = objects;
+    scan->only_count = count;
+    scan->only_at = 0;
 }
 
 enum status

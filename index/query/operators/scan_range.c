@@ -105,3 +105,19 @@ scan_divide(const struct operator* scan, struct quad_cuts *cuts, uint32_t *slot,
     *slot = places[cuts->place].kind == PLACE_SLOT ? places[cuts->place].number : NUMBER_NONE;
     return STATUS_OK;
 }
+
+size_t
+scan_pick_objects(const struct triple_count *objects, size_t count, size_t *at,
+                  struct quad_oids *quads, size_t quad_count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < quad_count; i++) {
+        const struct quad_oids quad = quads[i];
+        while (*at < count && objects[*at].value < quad.object) {
+            ++*at;
+        }
+        quads[kept] = quad;
+        kept += *at < count && objects[*at].value == quad.object;
+    }
+    return kept;
+}

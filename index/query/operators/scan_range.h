@@ -13,4 +13,9 @@ enum duplicates_kind scan_order(const struct scan_spec *spec, struct quad_oids *
 void scan_keep_range(const struct quad_source *source, struct quad_scan *open,
                      const struct quad_oids *pattern, const struct scan_range *range);
 
+/* Leaves those of the quads, whose objects ascend, that have one of the objects from *at on;
+ * returns how many, and moves *at to the first object that is not before the last quad's. */
+size_t scan_pick_objects(const struct triple_count *objects, size_t count, size_t *at,
+                         struct quad_oids *quads, size_t quad_count);
+
 #endif

@@ -279,10 +279,9 @@ plan_semi_join(struct planner *planner, const struct expression *filter, struct 
     *done = true;
     const enum hash_mode mode = negated ? HASH_MINUS : HASH_SEMI;
     const uint64_t most = plan_lookups_first(planner, rows);
-    struct planner inside = plan_unweighted(planner);
+    struct planner inside = plan_existing(planner, &keys);
     struct operator* built;
     struct known right;
-    inside.duplicates = true;
     TRY(plan_built(&inside, pattern, &built, &right));
     if (!most) {
         return plan_hash(planner, mode, built, &right, NULL, pipeline, known);
@@ -320,7 +319,9 @@ plan_filter(struct planner *planner, const struct algebra *node, struct operator
                                 : plan_needing(planner, &expression->slots);
     inside.weighted = inside.weighted && !expression->volatile_value;
     inside.first *= FILTER_PASSES;
-    TRY(plan_node(&inside, left, pipeline, known, &pending));
+    bool unbound;
+    TRY(plan_unbound(&inside, left, &pending, pipeline, known, &unbound));
+    TRY(unbound ? STATUS_OK : plan_node(&inside, left, pipeline, known, &pending));
     for (size_t i = 0; i < pending.count; i++) {
         if (!pending.done[i]) {
             TRY(plan_semi_join(planner, pending.filters[i], pipeline, known, &pending.done[i]));

@@ -289,6 +289,23 @@ counted_place(const struct planner *planner, const struct pattern *pattern, bool
     return spec->again || spec->by != TRIPLE_SUBJECT || pattern->predicate.kind != PLACE_CONSTANT;
 }
 
+/* The same of quads whose graph is asked for: subjects with graphs, where nothing else is asked. */
+static bool
+counted_graphs(const struct planner *planner, const struct pattern *pattern,
+               struct counts_spec *spec)
+{
+    const struct place subject = pattern->subject, object = pattern->object;
+    spec->by = TRIPLE_GRAPHS;
+    spec->slot = subject.number;
+    spec->object = planner->graph.number;
+    return spec->again && planner->run->named_graphs.kind == GRAPHS_ALL && !planner->in_loop &&
+           pattern->predicate.kind == PLACE_CONSTANT && subject.kind == PLACE_SLOT &&
+           subject.number != planner->graph.number &&
+           !(object.kind == PLACE_SLOT &&
+             (object.number == subject.number || object.number == planner->graph.number ||
+              slots_have(&planner->needed, object.number)));
+}
+
 /* Lets the source count what the scan on top of the pipeline would give. again: only if the count
  * was asked for before, since a scan does as well. */
 static enum status
@@ -302,9 +319,11 @@ plan_counts(struct planner *planner, const struct plan_item *item, bool again, b
                                    .object = plan_constant(run, pattern->object)};
     struct counts_spec spec = {.pattern = quad, .weight = planner->weight, .again = again};
     if (!planner->weighted || planner->key != NUMBER_NONE || !run->source->count_triples ||
-        pattern->path || planner->graph.kind == PLACE_SLOT || planner->graphs.kind != GRAPHS_ALL ||
-        quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL || quad.object >= OID_LOCAL ||
-        !counted_place(planner, pattern, last, &spec) ||
+        pattern->path || quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL ||
+        quad.object >= OID_LOCAL ||
+        (planner->graph.kind == PLACE_SLOT ? !counted_graphs(planner, pattern, &spec)
+                                           : planner->graphs.kind != GRAPHS_ALL ||
+                                                 !counted_place(planner, pattern, last, &spec)) ||
         (item->objects.first && spec.by != TRIPLE_OBJECT)) {
         return STATUS_OK;
     }
@@ -313,7 +332,10 @@ plan_counts(struct planner *planner, const struct plan_item *item, bool again, b
         spec.slot == NUMBER_NONE ? SLICE("all") : run->query->slot_names[spec.slot];
     return plan_set(planner, counts_new(planner->run, *pipeline, &spec, planner->batch_rows),
                     pipeline, known, "by %s%.*s%s", spec.slot == NUMBER_NONE ? "" : "?",
-                    SLICE_PRINT(name), spec.by == TRIPLE_PAIRS ? ", with objects" : "");
+                    SLICE_PRINT(name),
+                    spec.by == TRIPLE_PAIRS    ? ", with objects"
+                    : spec.by == TRIPLE_GRAPHS ? ", with graphs"
+                                               : "");
 }
 
 /* first: of the scan that the pipeline is, NULL: it is something else. */
@@ -413,7 +435,12 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
     /* A scan goes over what a filter leaves out; that is read as well where the answer is kept. */
     const bool ranged = item->objects.first != OID_NONE;
     if (first && joined->alone && !(ranged && item->rows > RANGED_MOST)) {
-        return plan_counts(planner, item, ranged, true, pipeline, known);
+        struct operator* const scan = * pipeline;
+        TRY(plan_counts(planner, item, ranged, true, pipeline, known));
+        /* Subjects pay only where the answer is kept. */
+        return *pipeline == scan && !ranged && item->rows <= RANGED_MOST
+                   ? plan_counts(planner, item, true, false, pipeline, known)
+                   : STATUS_OK;
     }
     if (first && !item->pattern->path) {
         joined->scan = *pipeline;

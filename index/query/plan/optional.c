@@ -1,6 +1,23 @@
 /* OPTIONAL, MINUS and UNION: groups that stand beside others. */
 #include "index/query/plan/plan.h"
 
+/* Tells whether a hash join with all the rows of the right side alone costs less than its
+ * evaluation with the values of the rows so far. */
+static bool
+pays_apart(struct planner *planner, const struct algebra *right, const struct known *known)
+{
+    double rows;
+    const struct slots none = {0};
+    const struct slots shared = slots_both(&known->maybe, &right->maybe);
+    return right->kind == ALGEBRA_PATTERNS && right->pattern_count == 1 &&
+           !right->patterns[0].path && planner->batch_rows == BATCH_ROWS && !planner->first &&
+           !planner->in_loop && planner->key == NUMBER_NONE && !slots_empty(&shared) &&
+           slots_within(&shared, &known->certain) && slots_within(&shared, &right->certain) &&
+           slots_empty(&planner->substituted) &&
+           plan_estimate(planner, right, &none, &rows) == STATUS_OK &&
+           plan_table_pays(known->rows, rows);
+}
+
 enum status
 plan_left_join(struct planner *planner, const struct algebra *node, struct operator** pipeline,
                struct known *known, struct pending *pending)
@@ -20,7 +37,8 @@ plan_left_join(struct planner *planner, const struct algebra *node, struct opera
     struct planner inside = plan_needing(planner, &mentioned);
     const bool apart = !slots_meet(&known->maybe, &node->right->maybe) && !known->unit &&
                        !node->expression && slots_empty(&planner->substituted);
-    if (apart || !plan_is_safe(planner, group, known)) {
+    if (apart || (!node->expression && pays_apart(planner, group, known)) ||
+        !plan_is_safe(planner, group, known)) {
         TRY(plan_built(&inside, group, &inner, &right));
         struct known merged = *known;
         merged.maybe = slots_union(&merged.maybe, &right.maybe);
@@ -54,12 +72,53 @@ plan_minus(struct planner *planner, const struct algebra *node, struct operator*
     if (!slots_meet(&known->maybe, &node->right->maybe)) {
         return STATUS_OK; /* what shares no variable subtracts nothing */
     }
-    struct planner right = plan_unweighted(planner);
+    const struct slots shared = slots_both(&known->maybe, &node->right->maybe);
+    struct planner right = plan_existing(planner, &shared);
     struct operator* built;
     struct known what;
-    right.duplicates = true;
     TRY(plan_built(&right, node->right, &built, &what));
     return plan_hash(planner, HASH_MINUS, built, &what, NULL, pipeline, known);
+}
+
+/* The OPTIONAL whose pattern binds the variable that the filter wants unbound, in the rows below
+ * it; NULL: the filter says something else. */
+static const struct algebra *
+unbound_optional(const struct algebra *node, const struct expression *filter)
+{
+    const struct expression *bound =
+        filter->kind == EXPRESSION_CALL && filter->function == function_find(SLICE("!"))
+            ? filter->arguments[0]
+            : NULL;
+    if (node->kind != ALGEBRA_LEFT_JOIN || node->expression || !bound ||
+        bound->kind != EXPRESSION_CALL || bound->function != function_find(SLICE("BOUND"))) {
+        return NULL;
+    }
+    const uint32_t slot = bound->arguments[0]->number;
+    return slots_have(&node->right->certain, slot) && !slots_have(&node->left->maybe, slot) ? node
+                                                                                            : NULL;
+}
+
+enum status
+plan_unbound(struct planner *planner, const struct algebra *node, struct pending *pending,
+             struct operator** pipeline, struct known *known, bool *done)
+{
+    const struct slots none = {0};
+    const struct algebra *optional = NULL;
+    size_t at = 0;
+    for (; at < pending->count && !optional; at++) {
+        optional = unbound_optional(node, pending->filters[at]);
+    }
+    *done = false;
+    if (!optional || !known->unit) {
+        return STATUS_OK;
+    }
+    struct known left = {.maybe = node->left->maybe, .certain = node->left->certain};
+    TRY(plan_estimate(planner, node->left, &none, &left.rows));
+    if (pays_apart(planner, node->right, &left)) {
+        pending->done[at - 1] = *done = true;
+        return plan_minus(planner, node, pipeline, known, pending);
+    }
+    return STATUS_OK;
 }
 
 static size_t

@@ -117,6 +117,8 @@ struct planner plan_needing(const struct planner *planner, const struct slots *m
 const struct algebra *plan_count_rows(struct planner *planner, const struct algebra *group);
 /* Returns the planner for a node whose rows come one by one. */
 struct planner plan_unweighted(const struct planner *planner);
+/* Returns the planner for a node of whose rows it is only asked which values of these there are. */
+struct planner plan_existing(struct planner *planner, const struct slots *shared);
 /* Lets rows below the group stand for several, where it can count them. */
 void plan_weigh(struct planner *planner, const struct algebra *group);
 /* plan_standalone for what is read whole in advance. */
@@ -228,6 +230,11 @@ enum status plan_listed(struct planner *planner, const struct expression *expres
 enum status plan_left_join(struct planner *planner, const struct algebra *node,
                            struct operator** pipeline, struct known *known,
                            struct pending *pending);
+/* OPTIONAL below filters one of which wants a variable of it unbound: what has no match, if reading
+ * the optional pattern once costs less than looking it up. *done false: it is planned as others. */
+enum status plan_unbound(struct planner *planner, const struct algebra *node,
+                         struct pending *pending, struct operator** pipeline, struct known *known,
+                         bool *done);
 enum status plan_minus(struct planner *planner, const struct algebra *node,
                        struct operator** pipeline, struct known *known, struct pending *pending);
 enum status plan_union(struct planner *planner, const struct algebra *node,

@@ -280,16 +280,18 @@ plan_ranges_group(struct planner *planner, const struct algebra *node,
 
 /* ---- the first rows ---- */
 
-/* Whether a sort reads only the last or first of the values that the scan gives. */
+/* Whether a sort reads only the last or first of the values that the scan gives, or will the next
+ * time. */
 static bool
 reads_few(const struct planner *planner, const struct algebra *node, const struct operator* scan,
-          const struct quad_cuts *cuts)
+          const struct quad_cuts *cuts, uint64_t most)
 {
     const struct quad_source *source = planner->run->source;
     const struct expression *key = node->order_count ? node->order[0].expression : NULL;
     struct oid_span span;
     return key && key->kind == EXPRESSION_VARIABLE && scan_can_narrow(scan, key->number) &&
-           source->span(cuts->values[cuts->count - 1], &span);
+           (source->span(cuts->values[cuts->count - 1], &span) ||
+            order_was_asked(scan, node->order[0].descending, most));
 }
 
 enum status
@@ -313,7 +315,7 @@ plan_ranges_first(struct planner *planner, const struct algebra *node, uint64_t 
         }
     }
     TRY(cut(planner, before, *pipeline, false, &spec, &slot));
-    if (!spec.first || (!spec.counts && reads_few(planner, node, spec.first, &spec.cuts))) {
+    if (!spec.first || (!spec.counts && reads_few(planner, node, spec.first, &spec.cuts, most))) {
         return STATUS_OK;
     }
     return plan_ranges(planner, &spec, before, pipeline, known, done);

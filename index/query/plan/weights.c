@@ -21,6 +21,19 @@ plan_unweighted(const struct planner *planner)
     return inside;
 }
 
+struct planner
+plan_existing(struct planner *planner, const struct slots *shared)
+{
+    struct planner inside = *planner;
+    inside.duplicates = true;
+    inside.weighted = planner->run->width < SLOTS_MAXIMUM;
+    inside.needed = *shared;
+    if (inside.weighted) {
+        inside.weight = (uint32_t)planner->run->width++;
+    }
+    return inside;
+}
+
 /* Tells whether a row that comes several times can come once with its number. */
 static bool
 takes_weights(const struct aggregate *aggregate)
@@ -32,6 +45,8 @@ takes_weights(const struct aggregate *aggregate)
     switch (aggregate->kind) {
     case AGGREGATE_COUNT:
         return argument || !aggregate->distinct;
+    case AGGREGATE_SUM:
+    case AGGREGATE_AVG:
     case AGGREGATE_MIN:
     case AGGREGATE_MAX:
         return true;

@@ -76,6 +76,25 @@ test_lists_without_room_are_left_for_later(void **state)
     node_lists_free(kept);
 }
 
+/* Node 4 has an empty list, until it has another. */
+static void
+test_a_list_takes_the_place_of_an_empty_one(void **state)
+{
+    struct node_lists *kept = node_lists_new(ENOUGH);
+    const struct triple_count counts[2] = {{1, 1}, {2, 1}};
+    const struct node_listing listing = {.place = TRIPLE_SUBJECT};
+    const oid node = 4;
+    (void)state;
+    keep(kept, 1, TRIPLE_SUBJECT, node);
+    node_lists_keep(kept, 1, &listing, node, counts, 2);
+    keep(kept, 1, TRIPLE_SUBJECT, node);
+    assert_int_equal(recall(kept, 1, TRIPLE_SUBJECT, &node, 1, MOST), 1);
+    assert_true(got.known[0]);
+    assert_int_equal(got.ends[0], 2);
+    assert_memory_equal(got.counts, counts, sizeof counts);
+    node_lists_free(kept);
+}
+
 static void
 test_a_version_has_its_own(void **state)
 {
@@ -169,6 +188,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lists_come_back),
         cmocka_unit_test(test_lists_without_room_are_left_for_later),
+        cmocka_unit_test(test_a_list_takes_the_place_of_an_empty_one),
         cmocka_unit_test(test_a_version_has_its_own),
         cmocka_unit_test(test_listings_are_told_apart),
         cmocka_unit_test(test_little_room),

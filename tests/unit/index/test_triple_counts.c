@@ -182,6 +182,54 @@ test_pairs_are_the_triples(void **state)
     memory_source_free(memory);
 }
 
+/* A predicate's quads, or those of one of its objects, by subject with their graphs. */
+static void
+test_graphs_are_those_of_quads(void **state)
+{
+    struct memory_source *memory = make_source(QUADS);
+    const struct quad_source *source = memory_source_table(memory);
+    struct count_request request = {
+        .by = TRIPLE_GRAPHS, .again = true, .memory = ENOUGH, .check = go_on};
+    struct triple_count *pairs;
+    struct arena arena;
+    size_t count;
+    (void)state;
+    arena_init(&arena, 0);
+    const struct term p = iri(&arena, "p", 1), o = iri(&arena, "o", 3);
+    assert_int_equal(triple_counts_read(source, &request, &pairs, &count, NULL),
+                     STATUS_UNSUPPORTED);
+    assert_int_equal(source->lookup(source->context, &p, &request.pattern.predicate, NULL),
+                     STATUS_OK);
+    for (int object = 0; object < 2; object++) {
+        struct quad_oids quads[QUADS];
+        struct quad_scan *scan;
+        size_t all;
+        assert_int_equal(triple_counts_read(source, &request, &pairs, &count, NULL), STATUS_OK);
+        assert_int_equal(source->scan(source->context, &request.pattern, ORDER_COUNT, &scan, NULL),
+                         STATUS_OK);
+        assert_int_equal(source->scan_next(scan, quads, QUADS, &all, NULL), STATUS_OK);
+        source->scan_close(scan);
+        assert_int_equal(count, all);
+        assert_true(count > 0);
+        for (size_t i = 0; i < count; i++) {
+            size_t here = 0, there = 0;
+            for (size_t k = 0; k < count; k++) {
+                here += pairs[k].value == pairs[i].value && pairs[k].triples == pairs[i].triples;
+                there += quads[k].subject == pairs[i].value && quads[k].graph == pairs[i].triples;
+            }
+            assert_int_equal(here, there);
+            assert_true(
+                i == 0 || pairs[i - 1].value < pairs[i].value ||
+                (pairs[i - 1].value == pairs[i].value && pairs[i - 1].triples <= pairs[i].triples));
+        }
+        free(pairs);
+        assert_int_equal(source->lookup(source->context, &o, &request.pattern.object, NULL),
+                         STATUS_OK);
+    }
+    arena_release(&arena);
+    memory_source_free(memory);
+}
+
 static void
 test_limits_end_the_counting(void **state)
 {
@@ -339,6 +387,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts_are_those_by_hand),
         cmocka_unit_test(test_pairs_are_the_triples),
+        cmocka_unit_test(test_graphs_are_those_of_quads),
         cmocka_unit_test(test_limits_end_the_counting),
         cmocka_unit_test(test_answers_are_of_their_version),
         cmocka_unit_test(test_the_cache_is_bounded),

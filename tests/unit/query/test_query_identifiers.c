@@ -97,6 +97,8 @@ static const char *const asked[] = {
     "SELECT (COUNT(*) AS ?n) { ?s :at ?d FILTER(?d >= \"2020-01-02T03:04:05\"^^xsd:dateTime) }",
     "SELECT (COUNT(*) AS ?n) { ?s :at ?d FILTER(?d = \"2019-12-31T23:59:58.5Z\"^^xsd:dateTime) }",
     "SELECT (SUM(?v) AS ?a) (AVG(?v) AS ?b) { ?s :n ?v FILTER(?v != 3) }",
+    "SELECT (COUNT(*) AS ?n) { ?s :n ?v FILTER(?v < 20 && 3 < ?v) }",
+    "SELECT (COUNT(*) AS ?n) { ?a :n ?v . ?b :n ?w FILTER(?v >= ?w && !(?w > 7)) }",
     "SELECT (MIN(?v) + 100 AS ?a) (MAX(?v) + 100 AS ?b) { ?s :n ?v }",
     "SELECT (COUNT(*) AS ?n) { ?s :n ?v FILTER(ABS(-?v) > 7 && ROUND(?v) > 0) }",
 };
@@ -194,7 +196,7 @@ test_rows_like_the_one_before(void **state)
     enum { ROWS = 7 };
     static const oid rows[ROWS][2] = {{1, 5}, {2, 5}, {2, 6}, {3, 6}, {4, 7}, {5, 7}, {6, 5}};
     static const int tests[ROWS] = {1, 1, 0, 0, -1, -1, 1};
-    static const struct function counted = {"counted", 0, 0, false, false, NULL, count_call, NULL};
+    static const struct function counted = {.name = "counted", .form = count_call};
     struct expression expression = {.kind = EXPRESSION_CALL, .function = &counted};
     struct evaluation evaluation = {0};
     (void)state;
@@ -211,10 +213,51 @@ test_rows_like_the_one_before(void **state)
     }
 }
 
+static unsigned id_calls;
+
+static oid
+count_id(struct evaluation *evaluation, const struct expression *call, const oid *row)
+{
+    (void)evaluation, (void)call;
+    id_calls++;
+    return row[0] + 1000;
+}
+
+/* An expression of one variable that is asked for often is evaluated once for each value. */
+static void
+test_values_come_again(void **state)
+{
+    enum { VALUES = 40, ROUNDS = 100, MOST = 600 };
+    static const struct function counted = {.name = "counted", .id = count_id};
+    const struct quad_source source = {0};
+    struct expression expression = {.kind = EXPRESSION_CALL, .function = &counted};
+    struct memory_account account = {.maximum = 4 << 20};
+    struct spill spill;
+    struct dictionary dictionary;
+    struct evaluation evaluation = {.dictionary = &dictionary};
+    struct remembered remembered;
+    (void)state;
+    spill_init(&spill, &account, NULL, 0);
+    dictionary_init(&dictionary, &source, &spill);
+    slots_add(&expression.slots, 0);
+    remembered_prepare(&remembered, &expression);
+    for (int i = 0; i < ROUNDS; i++) {
+        for (oid value = 1; value <= VALUES; value++) {
+            assert_int_equal(remembered_id(&remembered, &evaluation, &value), value + 1000);
+        }
+    }
+    assert_in_range(id_calls, VALUES, MOST);
+    evaluation_release(&evaluation);
+    dictionary_release(&dictionary);
+    spill_release(&spill);
+    assert_int_equal(account.used, 0);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_values_are_told_by_identifiers),
-                                       cmocka_unit_test(test_rows_like_the_one_before)};
+                                       cmocka_unit_test(test_rows_like_the_one_before),
+                                       cmocka_unit_test(test_values_come_again)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
