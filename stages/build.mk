@@ -107,7 +107,7 @@ test_stage_main_WRAPS := process_state_open process_state_ready process_state_wa
 	wanted_jobs_close queue_client_open queue_client_close queue_client_descriptor queue_client_wait_ms \
 	queue_client_scope queue_client_process queue_reserve metastore_client_open metastore_client_close \
 	metastore_descriptors metastore_wait_ms metastore_process batch_advance batch_wait_ms events_watch events_round \
-	clock_monotonic_ms
+	clock_monotonic_ms signalfd
 rules_PARTS := tests/unit/stages_fetch/rules_steps.o stages/fetch/rules.o stages/fetch/task/task_kind.o
 rules_WRAPS := clock_wall_ms stage_release stage_put_off stage_done stage_put_meta \
 	stage_cluster cluster_self cluster_key_owner stage_metastore metastore_get fetch_parser_submit

@@ -52,7 +52,7 @@ broker_touched(const struct broker *broker, uint64_t id)
 void
 broker_touch(struct broker *broker, uint64_t id)
 {
-    map_set(&broker->touched, id, 1);
+    (void)map_add(&broker->touched, id);
 }
 
 struct sequence *

@@ -257,8 +257,10 @@ check_room(struct broker *broker, uint64_t now)
     broker->intake_stopped = stop;
 }
 
+/* A full disk is waited for: what is written until then is refused. Any other status is returned.
+ */
 static enum status
-failed(struct broker *broker, enum status status, uint64_t now, struct reason *why)
+wait_for_room(struct broker *broker, enum status status, uint64_t now, struct reason *why)
 {
     if (status != STATUS_FULL || frontier_broken(broker->frontier)) {
         return status;
@@ -300,9 +302,7 @@ broker_work(struct broker *broker, struct reason *why)
     if (now >= broker->failed_until_ms) {
         const enum status status = commit(broker, now, why);
         committed = status == STATUS_OK;
-        if (!committed) {
-            TRY(failed(broker, status, now, why));
-        }
+        TRY(wait_for_room(broker, status, now, why));
     } else {
         (void)status_fail(why, STATUS_FULL, "no room on the disk of %s",
                           broker->options.store.folder);
@@ -317,10 +317,7 @@ broker_work(struct broker *broker, struct reason *why)
     uint64_t wait = 0;
     const enum status status = frontier_tick(broker->frontier, &wait, why);
     broker->tick_ms = now + (wait < ROOM_CHECK_MS ? wait : ROOM_CHECK_MS);
-    if (status != STATUS_OK) {
-        TRY(failed(broker, status, now, why));
-    }
-    return STATUS_OK;
+    return wait_for_room(broker, status, now, why);
 }
 
 uint64_t

@@ -286,6 +286,16 @@ without_a_prefix_the_space_is_that_of_the_sitemap(void **state)
     buf_reset(&trace);
 }
 
+/* Of whose prefix is somebody else's no document is known that the dump has, so it is not asked
+ * for. */
+static void
+a_dump_without_a_space_is_not_taken(void **state)
+{
+    (void)state;
+    know_map(SITEMAP(SET(PREFIX("http://stranger.test/id/") DUMP(ORIGIN "/a.nt"))));
+    assert_plan(HOST "covered 0 0\n" DONE);
+}
+
 /* When more sitemaps join than other hosts are asked for, the first are fetched. */
 static void
 so_many_sitemaps_join(void **state)
@@ -476,6 +486,7 @@ main(void)
         cmocka_unit_test_setup_teardown(void_of_another_host_speaks_where_it_is_redirected_to,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(sitemaps_that_join_are_fetched_first, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_dump_without_a_space_is_not_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_prefix_the_space_is_that_of_the_sitemap, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(so_many_sitemaps_join, set_up, tear_down),

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/digest.h"
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "stages/fetch/fetch_steps.h"
@@ -275,6 +276,34 @@ first_visits_need_no_budget(void **state)
         task_begin(&task);
         assert_trace("rules\n");
     }
+}
+
+/* Those that find the budget spent come again within as long once more, each at a time of its own.
+ */
+static void
+visits_that_are_put_off_are_spread(void **state)
+{
+    double wait_ms = 0;
+    (void)state;
+    read_options((const char *const[]){"recrawl.enabled=yes", "recrawl.budget=1", NULL});
+    job.job.flags = JOB_RECRAWL;
+    job.job.due_ms = 5;
+    for (int i = 0; i < 40; i++) {
+        char uri[64];
+        make_task();
+        snprintf(uri, sizeof uri, "http://a.example/%d", i);
+        job.job.uri = slice_string(uri);
+        task_begin(&task);
+        buf_reset(&trace);
+        if (freed) {
+            const double share = (double)(fingerprint64(job.job.uri) % 1000) / 1000;
+            const double least_ms = (double)released_ms / (1 + share);
+            wait_ms = wait_ms > 0 ? wait_ms : least_ms;
+            assert_true(least_ms > wait_ms - 2 && least_ms < wait_ms + 2);
+        }
+        timer = NULL;
+    }
+    assert_true(wait_ms > 0);
 }
 
 static void
@@ -776,6 +805,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(options_are_read),
         CASE(first_visits_need_no_budget),
+        CASE(visits_that_are_put_off_are_spread),
         CASE(visits_again_wait_for_the_budget),
         CASE(what_is_known_goes_with_the_task),
         CASE(of_the_new_only_the_host_is_known),

@@ -1,6 +1,7 @@
 /* The life of a stage process (stages/skeleton/stage.c): its arguments, what it opens, when it asks
  * for jobs, how long it sleeps, how it ends. Queue, metadata store, clock, watchdog and the waiting
  * of the loop are stood in for; each turn of the loop is a step of the test. */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -40,6 +41,15 @@ assert_trace(const char *text)
 STAND_IN(uint64_t, clock_monotonic_ms, (void))
 {
     return now_ms;
+}
+
+static bool no_descriptors;
+int __real_signalfd(int descriptor, const sigset_t *set, int flags);
+
+STAND_IN(int, signalfd, (int descriptor, const sigset_t *set, int flags))
+{
+    errno = EMFILE;
+    return no_descriptors ? -1 : __real_signalfd(descriptor, set, flags);
 }
 
 /* ---- state, watchdog, wanted jobs ---- */
@@ -474,6 +484,17 @@ what_cannot_be_opened_ends_it(void **state)
         assert_int_equal(told, STATUS_SYSTEM);
         assert_trace(cases[i].trace);
     }
+}
+
+static void
+a_process_that_cannot_hear_signals_does_not_begin(void **state)
+{
+    (void)state;
+    no_descriptors = true;
+    assert_int_equal(run_main(NULL, NULL), EXIT_SYSTEM);
+    no_descriptors = false;
+    assert_int_equal(told, STATUS_SYSTEM);
+    buf_reset(&trace);
 }
 
 static void
@@ -1062,6 +1083,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(arguments_are_checked),
         CASE(what_cannot_be_opened_ends_it),
+        CASE(a_process_that_cannot_hear_signals_does_not_begin),
         CASE(it_says_that_it_is_ready),
         CASE(settings_are_those_of_the_stage),
         CASE(helpers_ask_the_queue_of_their_node),
