@@ -219,6 +219,7 @@ test_close_cancels(void **state)
     }
     assert_int_equal(worker_pool_waiting(document_workers_pool(workers)), 3);
     document_workers_close(workers);
+    document_workers_close(NULL);
     fork_server_close(fork_server);
     for (size_t i = 0; i < 3; i++) {
         assert_true(answers[i].done);
