@@ -608,9 +608,12 @@ a_first_estimate_is_made(void **state)
         assert_int_equal(task.visit.seconds_milli, 500 * cases[i].seconds);
         assert_int_equal(task.visit.threshold_ms, 60000);
     }
-    task.visit.seconds_milli = 5; /* a later one is left to who sees the change */
+    task.visit.seconds_milli = 1; /* a later one is left to who sees the change */
     learn("");
-    assert_int_equal(task.visit.seconds_milli, 5);
+    assert_int_equal(task.visit.seconds_milli, 1);
+    task.visit.changes_milli = 1;
+    learn("");
+    assert_int_equal(task.visit.changes_milli, 1);
 }
 
 static void
