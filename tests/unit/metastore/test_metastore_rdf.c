@@ -188,6 +188,16 @@ test_host(void **state)
     assert_is(expected_host);
 }
 
+static void
+test_empty_lines_say_nothing(void **state)
+{
+    (void)state;
+    text(META_ATTEMPTS, "\n2026-11-20T00:00:00Z fetch ok\n \n");
+    write_turtle("uhttp://a.example/a");
+    assert_has("meta:attempt \"2026-11-20T00:00:00Z fetch ok\"");
+    assert_null(strstr(turtle.data, "\"\""));
+}
+
 /* When there are very many header lines, the first are stated. */
 static void
 test_many_headers(void **state)
@@ -291,6 +301,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_empty_record),
                                        TEST(test_part_of_no_origin),
+                                       TEST(test_empty_lines_say_nothing),
                                        TEST(test_document),
                                        TEST(test_host),
                                        TEST(test_many_headers),

@@ -542,7 +542,8 @@ pages_of_endpoints_come_as_they_are_read(void **state)
     assert_true(slice_find_slice(buf_slice(&page.text), SLICE("_:p3.x")) < page.text.length);
     const size_t fields = answer.reply.length - page.text.length;
     harvest_page_release(&page);
-    for (size_t length = 0; length <= fields; length++) { /* none is believed whose fields are cut */
+    for (size_t length = 0; length <= fields;
+         length++) { /* none is believed whose fields are cut */
         harvest_page_init(&page);
         assert_int_equal(parsed_page_decode(slice_of(answer.reply.data, length), &page),
                          length == fields);

@@ -13,6 +13,7 @@
 #include "stages/fetch/hosts/fetch_hosts.h"
 #include "stages/fetch/hosts/host_delays.h"
 #include "stages/fetch/http/address_limit.h"
+#include "stages/fetch/http/fetch_http_private.h"
 #include "stages/fetch/http/hosts_file.h"
 #include "tests/unit/memory_in_use.h"
 #include "tests/unit/scratch.h"
@@ -95,6 +96,26 @@ an_address_takes_so_many_and_no_more(void **state)
     }
     assert_false(address_limit_is_full(address_limit, 0));
     address_limit_free(address_limit);
+    address_limit_free(NULL);
+}
+
+/* The array of descriptors has a place for whichever number comes, and what it held stays. */
+static void
+each_descriptor_has_its_place(void **state)
+{
+    enum { NUMBERS = 40 };
+    struct fetch_http http = {0};
+    (void)state;
+    for (int number = 0; number < NUMBERS; number++) {
+        struct descriptor *descriptor = fetch_http_descriptor(&http, number);
+        assert_true(http.descriptor_count > (size_t)number);
+        assert_int_equal(descriptor->watched, 0);
+        descriptor->watched = (uint32_t)number + 1;
+    }
+    for (int number = 0; number < NUMBERS; number++) {
+        assert_int_equal(fetch_http_descriptor(&http, number)->watched, number + 1);
+    }
+    free(http.descriptors);
 }
 
 static void
@@ -484,6 +505,7 @@ main(void)
         cmocka_unit_test(names_are_read_as_hosts_5_says),
         cmocka_unit_test(thousands_of_names_are_told_apart),
         cmocka_unit_test(an_address_takes_so_many_and_no_more),
+        cmocka_unit_test(each_descriptor_has_its_place),
         cmocka_unit_test(a_host_rests_after_its_request),
         cmocka_unit_test(jobs_of_a_host_stand_in_line),
         cmocka_unit_test(hosts_are_remembered),
