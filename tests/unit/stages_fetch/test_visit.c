@@ -67,6 +67,8 @@ STAND_IN(uint64_t, clock_wall_ms, (void))
     return now_ms;
 }
 
+static double budget_wait; /* in seconds: what the budget says of the next visit */
+
 void __wrap_stage_release(struct stage_job *one, uint64_t delay_ms, bool counts_as_attempt,
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
 void
@@ -84,7 +86,7 @@ STAND_IN(void, stage_timer,
 {
     (void)run;
     assert_ptr_equal(context, &task);
-    assert_true(delay_ms > 0);
+    assert_int_equal(delay_ms, (uint64_t)(budget_wait * 1000));
     timer = tick;
     buf_append_string(&trace, "wait\n");
 }
@@ -290,6 +292,8 @@ visits_that_are_put_off_are_spread(void **state)
     job.job.due_ms = 5;
     for (int i = 0; i < 40; i++) {
         char uri[64];
+        struct recrawl_budget budget = fetch.budget;
+        (void)recrawl_budget_take(&budget, (double)now_ms / 1000, &budget_wait);
         make_task();
         snprintf(uri, sizeof uri, "http://a.example/%d", i);
         job.job.uri = slice_string(uri);
@@ -316,6 +320,8 @@ visits_again_wait_for_the_budget(void **state)
     job.job.due_ms = 5;
     for (int i = 0; i < 60; i++) {
         make_task();
+        struct recrawl_budget budget = fetch.budget;
+        (void)recrawl_budget_take(&budget, (double)now_ms / 1000, &budget_wait);
         task_begin(&task);
         if (freed) {
             assert_trace("release: recrawl.budget is spent\n");
