@@ -78,9 +78,7 @@ meta_daemon_run(const struct meta_daemon_options *options, struct reason *why)
     }
     meta_service_free(daemon.service);
     archive_keep_free(daemon.keep);
-    if (daemon.server != NULL) {
-        rpc_server_close(daemon.server);
-    }
+    rpc_server_close(daemon.server);
     meta_store_close(daemon.store);
     file_close(daemon.signals);
     return status;

@@ -5,7 +5,7 @@ stages_OBJECTS += $(addprefix stages/fetch/http/,address_limit.o address_rules.o
 	http_settings.o transfer_end.o transfer_exchange.o transfer_place.o)
 stages_OBJECTS += $(addprefix stages/fetch/parser/,fetch_parser.o fetch_parser_work.o)
 stages_OBJECTS += $(addprefix stages/parsing/,document_worker.o)
-stages_OBJECTS += $(addprefix stages/sandbox/,fork_server.o landlock.o sandbox.o sandbox_calls.o sandbox_selftest.o \
+stages_OBJECTS += $(addprefix stages/sandbox/,fork_server.o landlock.o run_delay.o sandbox.o sandbox_calls.o sandbox_selftest.o \
 	sandbox_selftest_program.o worker.o)
 stages_OBJECTS += $(addprefix stages/skeleton/,content.o document.o document_meta.o held_job.o recrawl_options.o resources.o \
 	services.o stage.o stage_batch.o stage_events.o stage_metadata.o stage_options.o stage_reserve.o visit_schedule.o)
@@ -64,6 +64,7 @@ test_host_plan_WRAPS := stage_release stage_output stage_put_meta stage_director
 	scope_allows hosts_find host_set_cover clock_wall_ms content_open content_close_files content_read metastore_get \
 	fetch_parser_submit parsed_description_decode
 test_fetch_ftp_WRAPS := fetch_http_forget
+test_fetch_places_WRAPS := robots_size
 test_fetch_http_PARTS := tests/unit/stages/fetch_addresses.o
 test_fetch_stage_PARTS := tests/unit/fetch_web.o tests/unit/stages/fetching.o
 test_stage_pace_PARTS := $(addprefix tests/unit/stages_work/,batch_stand_ins.o stage_batches.o stage_metadata.o stage_timers.o)
@@ -109,7 +110,7 @@ test_stage_main_WRAPS := process_state_open process_state_ready process_state_wa
 	wanted_jobs_close queue_client_open queue_client_close queue_client_descriptor queue_client_wait_ms \
 	queue_client_scope queue_client_process queue_reserve metastore_client_open metastore_client_close \
 	metastore_descriptors metastore_wait_ms metastore_process batch_advance batch_wait_ms events_watch events_round \
-	clock_monotonic_ms
+	clock_monotonic_ms signalfd
 rules_PARTS := tests/unit/stages_fetch/rules_steps.o stages/fetch/rules.o stages/fetch/task/task_kind.o
 rules_WRAPS := clock_wall_ms stage_release stage_put_off stage_done stage_put_meta \
 	stage_cluster cluster_self cluster_key_owner stage_metastore metastore_get fetch_parser_submit

@@ -23,7 +23,9 @@ const struct opt transforms_options[] = {
      "to be fetched. After that, or at once with 0, it is transformed without them."},
     {"transform.cpu", OPT_DURATION, "20", 0.1, 3600, NULL,
      "The processor time that one document may take. By the clock it is six times as much (at "
-     "least 5 s), so that a busy machine does not decide which documents are buried. Sitemaps "
+     "least 5 s), without the time for which its worker waits for a processor, so that a busy "
+     "machine does not decide which documents are buried. An external program may take half of "
+     "that by the clock. Sitemaps "
      "have the same limit, and Tidy, where a registry says repair=tidy, a tenth of it."},
     {NULL, OPT_BOOL, NULL, 0, 0, NULL, NULL}};
 

@@ -65,7 +65,7 @@ struct rpc_request {
  * an ipc endpoint; the socket file of a dead one is replaced. */
 enum status rpc_server_open(struct rpc_server **server, const char *const *endpoints,
                             const struct rpc_keys *keys, struct reason *why);
-void rpc_server_close(struct rpc_server *server);
+void rpc_server_close(struct rpc_server *server); /* NULL is allowed */
 /* Returns a descriptor for poll(2). When it is readable there may be work; always drain with
  * rpc_server_receive until AGAIN. It becomes readable again if a message comes in during a later
  * rpc_reply. */

@@ -31,7 +31,7 @@ port_of(const char *text, const char **colon)
 enum status
 rpc_endpoint_read(const char *endpoint, char address[RPC_ADDRESS_SIZE], struct reason *why)
 {
-    char path[PATH_MAXIMUM], line[LINE_MAXIMUM];
+    char path[PATH_MAXIMUM], line[LINE_MAXIMUM] = "";
     const char *at = endpoint + sizeof scheme - 1, *colon, *host_end;
     const long offset = port_of(at, &colon);
     if (offset == 0 || colon == at || (size_t)(colon - at) >= sizeof path) {
@@ -43,9 +43,8 @@ rpc_endpoint_read(const char *endpoint, char address[RPC_ADDRESS_SIZE], struct r
         return status_fail(why, STATUS_NOT_FOUND, "nobody has published an address in %.300s",
                            path);
     }
-    const ssize_t n = read(file, line, sizeof line - 1);
+    (void)!read(file, line, sizeof line - 1);
     (void)close(file);
-    line[n > 0 ? n : 0] = '\0';
     line[strcspn(line, "\n")] = '\0';
     const long port = port_of(line, &host_end);
     if (port == 0 || host_end == line || port + offset > PORT_MAXIMUM) {

@@ -48,7 +48,7 @@ broker_check_room(struct broker *broker, uint64_t now_ms, bool busy)
 }
 
 enum status
-broker_write_failed(struct broker *broker, enum status status, uint64_t now_ms, struct reason *why)
+broker_wait_for_room(struct broker *broker, enum status status, uint64_t now_ms, struct reason *why)
 {
     struct disk_room *room = &broker->room;
     if (status != STATUS_FULL || frontier_broken(broker->frontier)) {

@@ -14,9 +14,10 @@ struct disk_room {
 
 /* Looks whether there is enough; busy: requests wait. */
 void broker_check_room(struct broker *broker, uint64_t now_ms, bool busy);
-/* Takes the failure of a write. OK: it was for lack of room, and the queue goes on. */
-enum status broker_write_failed(struct broker *broker, enum status status, uint64_t now_ms,
-                                struct reason *why);
+/* A full disk is waited for: what is written until then is refused, and OK is returned. Any other
+ * status is returned as it is. */
+enum status broker_wait_for_room(struct broker *broker, enum status status, uint64_t now_ms,
+                                 struct reason *why);
 /* Returns how long after such a failure nothing is written, by the monotonic clock. */
 uint64_t broker_failed_until_ms(const struct broker *broker);
 /* Returns whether there is room for something new. */

@@ -154,9 +154,7 @@ broker_work(struct broker *broker, struct reason *why)
     if (now >= broker_failed_until_ms(broker)) {
         const enum status status = commit(broker, now, why);
         committed = status == STATUS_OK;
-        if (!committed) {
-            TRY(broker_write_failed(broker, status, now, why));
-        }
+        TRY(broker_wait_for_room(broker, status, now, why));
     } else {
         (void)status_fail(why, STATUS_FULL, "no room on the disk of %s",
                           broker->options.store.folder);
@@ -169,10 +167,7 @@ broker_work(struct broker *broker, struct reason *why)
     uint64_t wait = 0;
     const enum status status = frontier_tick(broker->frontier, &wait, why);
     broker->tick_ms = now + (wait < TICK_MOST_MS ? wait : TICK_MOST_MS);
-    if (status != STATUS_OK) {
-        TRY(broker_write_failed(broker, status, now, why));
-    }
-    return STATUS_OK;
+    return broker_wait_for_room(broker, status, now, why);
 }
 
 uint64_t

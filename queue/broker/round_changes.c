@@ -139,5 +139,5 @@ broker_touched(const struct broker *broker, uint64_t id)
 void
 broker_touch(struct broker *broker, uint64_t id)
 {
-    map_set(&broker->round.touched, id, 1);
+    (void)map_add(&broker->round.touched, id);
 }

@@ -43,6 +43,14 @@ struct prepared {
     magic_t magic;
 };
 
+/* How long a document may take by the clock. */
+static uint64_t
+wall_ms(const struct opt_set *options)
+{
+    const uint64_t ms = WALL_FACTOR * opt_duration_ms(options, "transform.cpu");
+    return ms > WALL_LEAST_MS ? ms : WALL_LEAST_MS;
+}
+
 static void
 encode_settings(struct buf *out, const struct opt_set *options, const char *directory,
                 unsigned work)
@@ -53,6 +61,7 @@ encode_settings(struct buf *out, const struct opt_set *options, const char *dire
     codec_put_u64(out, transform_output_maximum(options));
     codec_put_u64(out, CANONICAL_WORK);
     codec_put_u64(out, opt_duration_ms(options, "transform.cpu"));
+    codec_put_u64(out, wall_ms(options) / 2);
     codec_put_u64(out, (uint64_t)opt_integer(options, "transform.memory") / TIDY_MEMORY_SHARE);
     codec_put_u64(out, opt_duration_ms(options, "transform.cpu") / TIDY_CPU_SHARE);
     codec_put_u8(out, (uint8_t)work);
@@ -67,6 +76,7 @@ decode_settings(struct slice bytes, struct settings *settings, struct reason *wh
     settings->limits.memory = codec_get_u64(&reader);
     settings->limits.output = codec_get_u64(&reader);
     settings->limits.canonical_work = codec_get_u64(&reader);
+    settings->limits.program_cpu_ms = codec_get_u64(&reader);
     settings->limits.program_ms = codec_get_u64(&reader);
     settings->limits.tidy.memory = codec_get_u64(&reader);
     settings->limits.tidy.cpu_ms = codec_get_u64(&reader);
@@ -280,7 +290,6 @@ open_pool(struct document_workers *workers, struct fork_server *fork_server,
     encode_settings(&settings, options, directory, work);
     const bool transforms = work & DOCUMENT_TRANSFORM;
     const size_t input = (size_t)opt_integer(options, "transform.input");
-    const uint64_t wall_ms = WALL_FACTOR * opt_duration_ms(options, "transform.cpu");
     workers->input = input;
     const struct worker_limits limits = {
         .workers = 1,
@@ -291,7 +300,7 @@ open_pool(struct document_workers *workers, struct fork_server *fork_server,
         .reply = (transforms ? 2 * transform_output_maximum(options) : 0) + (512 << 10),
         .memory = (size_t)opt_integer(options, "transform.memory"),
         .cpu_ms = opt_duration_ms(options, "transform.cpu"),
-        .wall_ms = wall_ms > WALL_LEAST_MS ? wall_ms : WALL_LEAST_MS,
+        .wall_ms = wall_ms(options),
         .jobs = WORKER_JOBS};
     const enum status status =
         settings.overflowed

@@ -210,14 +210,15 @@ spawn(struct server *server, const struct worker_message *message, const int des
     }
     close(descriptors[0]);
     close(descriptors[1]);
+    struct worker_message told = {
+        .kind = WORKER_ENDED, .slot = message->slot, .wait_status = SIGKILL};
     if (child > 0) {
         server->children[message->slot] = child;
         server->has_programs |= message->policy == SANDBOX_PROGRAM;
-        return;
+        told.kind = WORKER_STARTED;
+        told.process = child;
     }
-    const struct worker_message ended = {
-        .kind = WORKER_ENDED, .slot = message->slot, .wait_status = SIGKILL};
-    send_message(server, &ended);
+    send_message(server, &told);
 }
 
 static bool

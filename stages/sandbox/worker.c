@@ -22,11 +22,13 @@
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "base/system/file.h"
+#include "stages/sandbox/run_delay.h"
 
 enum {
     TRIES = 3,               /* of a request whose worker was killed from outside */
     ORDER_BYTES = 256 << 10, /* most bytes of requests that are given together */
     KEEP_BYTES = 4 << 20,    /* shared pages kept after an order */
+    LOOK_MS = 100,           /* until one that is overdue and ready to run is looked at again */
     END_MS = 10000,          /* within which workers that are killed have ended */
     EVENTS = 64
 };
@@ -53,8 +55,11 @@ struct slot {
     struct task *tasks[WORKER_ORDER]; /* of the order */
     size_t task_count;
     uint64_t deadline_ms, jobs;
-    bool there;   /* the fork server has not told of its end */
-    bool overdue; /* killed by us */
+    int process;       /* of run_delay_open */
+    uint64_t delay_ms; /* how much of the worker's delay the deadline takes account of */
+    bool started;      /* the fork server has told that it is there */
+    bool there;        /* the fork server has not told of its end */
+    bool overdue;      /* killed by us */
 };
 
 /* Tasks that wait for a worker, oldest first. */
@@ -274,6 +279,14 @@ compose(struct worker_pool *pool, struct slot *slot, struct line *line, size_t m
              !line->first->alone && bytes + line->first->length <= limit);
 }
 
+/* Of a worker that is being forked the time begins when it is there. */
+static void
+start_clock(const struct worker_pool *pool, struct slot *slot)
+{
+    slot->deadline_ms = slot->started ? clock_monotonic_ms() + pool->limits.wall_ms : UINT64_MAX;
+    slot->delay_ms = run_delay_ms(slot->process);
+}
+
 static void
 give(struct worker_pool *pool, struct slot *slot)
 {
@@ -292,7 +305,7 @@ give(struct worker_pool *pool, struct slot *slot)
     }
     const struct worker_order order = {.count = slot->task_count, .cpu_ms = pool->limits.cpu_ms};
     slot->state = SLOT_BUSY;
-    slot->deadline_ms = clock_monotonic_ms() + pool->limits.wall_ms;
+    start_clock(pool, slot);
     /* When the worker is gone already, the fork server's report of its end repeats the tasks. */
     (void)!send(slot->socket, &order, sizeof order, MSG_NOSIGNAL);
 }
@@ -477,6 +490,15 @@ settle_order(struct worker_pool *pool, struct slot *slot, int wait_status)
     fail(pool, slot->tasks[0], status, true, end.text);
 }
 
+static void
+take_start(const struct worker_pool *pool, const struct worker_message *message)
+{
+    struct slot *slot = &pool->slots[message->slot];
+    slot->process = run_delay_open(message->process);
+    slot->started = true;
+    start_clock(pool, slot);
+}
+
 static enum status
 take_end(struct worker_pool *pool, const struct worker_message *message, struct reason *why)
 {
@@ -490,6 +512,9 @@ take_end(struct worker_pool *pool, const struct worker_message *message, struct 
         take_report(pool, message->slot);
     }
     close_socket(slot);
+    file_close(slot->process);
+    slot->process = -1;
+    slot->started = false;
     settle_order(pool, slot, message->wait_status);
     if (WIFEXITED(message->wait_status) && WEXITSTATUS(message->wait_status) == EXIT_MISUSE) {
         return status_fail(why, STATUS_SYSTEM, "a worker could not enter its sandbox");
@@ -513,7 +538,31 @@ take_control(struct worker_pool *pool, struct reason *why)
         }
         if (message.kind == WORKER_ENDED) {
             TRY(take_end(pool, &message, why));
+        } else if (message.kind == WORKER_STARTED && message.slot < pool->slot_count) {
+            take_start(pool, &message);
         }
+    }
+}
+
+static bool
+is_overdue(const struct slot *slot, uint64_t now_ms)
+{
+    return slot->state == SLOT_BUSY && slot->deadline_ms <= now_ms;
+}
+
+/* The deadline moves by the time for which the worker has waited for a processor. Whether it waits
+ * now is not in that time, so one that is ready to run is looked at again. Neither goes on for
+ * ever: who is ready gets a processor, and that time is limited, too. */
+static void
+postpone_deadline(struct slot *slot, uint64_t now_ms)
+{
+    const uint64_t delay_ms = run_delay_ms(slot->process);
+    if (delay_ms > slot->delay_ms) { /* else it never waited, or has ended */
+        slot->deadline_ms += delay_ms - slot->delay_ms;
+        slot->delay_ms = delay_ms;
+    }
+    if (is_overdue(slot, now_ms) && run_delay_is_ready(slot->process)) {
+        slot->deadline_ms = now_ms + LOOK_MS;
     }
 }
 
@@ -526,7 +575,13 @@ kill_overdue(struct worker_pool *pool)
     const uint64_t now = clock_monotonic_ms();
     for (unsigned i = 0; i < pool->slot_count; i++) {
         struct slot *slot = &pool->slots[i];
-        if (slot->state == SLOT_BUSY && slot->deadline_ms <= now) {
+        if (is_overdue(slot, now)) {
+            take_report(pool, i); /* it may have come before we were awake */
+        }
+        if (is_overdue(slot, now)) {
+            postpone_deadline(slot, now);
+        }
+        if (is_overdue(slot, now)) {
             slot->overdue = true;
             slot->state = SLOT_DYING;
             worker_kill(pool, i);
@@ -606,7 +661,7 @@ worker_pool_open(struct worker_pool **result, struct fork_server *fork_server,
     }
     pool->slots = memory_zero(pool->slot_count, sizeof *pool->slots);
     for (unsigned i = 0; i < pool->slot_count; i++) {
-        pool->slots[i].socket = pool->slots[i].shared = -1;
+        pool->slots[i].socket = pool->slots[i].shared = pool->slots[i].process = -1;
         pool->slots[i].policy = i < limits->workers ? SANDBOX_PARSER : SANDBOX_PROGRAM;
     }
     pool->timer_ms = UINT64_MAX;
@@ -682,6 +737,7 @@ worker_pool_close(struct worker_pool *pool)
             munmap(slot->memory, shared_bytes(pool));
         }
         file_close(slot->shared);
+        file_close(slot->process);
     }
     file_close(pool->epoll);
     file_close(pool->timer);

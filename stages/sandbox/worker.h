@@ -13,12 +13,14 @@
  * less time than sending and waking, cost one round of that for many; workers that are idle share
  * what waits.
  *
- * A worker that dies, or passes its processor time, clock time or memory, is replaced; its
- * request ends with a status and a reason and no other request is touched: when it had several,
- * each is given again, alone, which tells whose fault it was. One that was killed
- * from outside (SIGKILL: an operator, the kernel short of memory) is repeated twice first.
- * When this process dies, fork server and workers die with it. When the fork server dies the pool
- * is broken and says so: the process should end and be started again.
+ * A worker that dies, or passes its processor time, clock time or memory, is replaced. Time for
+ * which it could have run and had no processor is no clock time (run_delay.h), so a busy machine
+ * ends no worker; that of programs which it has started is. Its request ends with a status and a
+ * reason and no other request is touched: when it had several, each is given again, alone, which
+ * tells whose fault it was. One that was killed from outside (SIGKILL: an operator, the kernel
+ * short of memory) is repeated twice first. When this process dies, fork server and workers die
+ * with it. When the fork server dies the pool is broken and says so: the process should end and be
+ * started again.
  *
  * One thread. Nothing blocks except worker_call, opening, and closing, until the workers are dead.
  */
@@ -100,12 +102,13 @@ enum worker_message_kind {
     WORKER_CONFIGURE, /* to the fork server; text follows the message */
     WORKER_SPAWN,     /* with two descriptors: socket, shared memory */
     WORKER_KILL,
-    WORKER_READY, /* from the fork server: prepared, or why not */
-    WORKER_ENDED  /* a worker's wait status */
+    WORKER_READY,   /* from the fork server: prepared, or why not */
+    WORKER_STARTED, /* a worker's process; not told of one that could not be forked */
+    WORKER_ENDED    /* a worker's wait status */
 };
 struct worker_message {
     uint32_t kind, slot, policy;
-    int32_t wait_status, status;
+    int32_t wait_status, status, process;
     uint64_t memory, request; /* bytes; request: all of an order */
     uint64_t reply; /* most bytes of one; for all of an order there are REASON_SIZE more */
     struct reason why;

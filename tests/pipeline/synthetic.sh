@@ -39,7 +39,7 @@ awk -v port="$port" '{ print "http://" $2 ":" port "/" }' "$work/hosts" >"$work/
 settings=(--set "fetch.hosts_file=$work/hosts" --set fetch.allow_address=127.0.0.0/8
     --set log.level=debug --set "fetch.delay=${delay}ms" --set queue.group_parallel=3 --set processes.web=0 --set scope.depth=1
     --set fetch.backoff=0.1 --set fetch.backoff_maximum=1
-    --set fetch.delay_maximum=0.3 --set fetch.retry=0.2 --set fetch.timeout=2 --set fetch.patience=1 --set fetch.size=1M
+    --set fetch.delay_maximum=0.3 --set fetch.retry=0.2 --set fetch.timeout=8 --set fetch.patience=4 --set fetch.size=1M
     --set 'scope.include=^http://h[0-9]+\.web\.example')
 # Started before the crawl, so that on a busy machine it is there when the first request comes.
 python3 - "$work" >"$work/killed" <<'P' &

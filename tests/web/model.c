@@ -15,7 +15,7 @@ enum {
     HUGE_BODY = 3 << 20,
     BOMB_BODY = 40 << 20,
     HEADER_MOST = 300 << 10,
-    STORM_MS = 4000, /* every other such time a host's storm pages answer 503 */
+    REFUSALS = 2, /* so often a storm page answers 503 before it answers well */
     CHAIN = 3,
 };
 
@@ -305,16 +305,12 @@ itself(struct response *r)
 static void
 later(struct response *r, unsigned status)
 {
-    char more[40];
-    const uint64_t at =
-        r->request->elapsed_ms + chance(r->web, OF_KIND, r->host->number, 0) % STORM_MS;
-    if (at / STORM_MS % 2 == 1) {
+    if (r->request->refused == REFUSALS) {
         html(r, "");
         return;
     }
-    snprintf(more, sizeof more, "Retry-After: %u\r\n",
-             (unsigned)(STORM_MS - at % STORM_MS) / 1000 + 1);
-    plain(r, status, more);
+    r->answer->refusal = true;
+    plain(r, status, "Retry-After: 1\r\n");
 }
 
 static void

@@ -67,6 +67,7 @@ struct web_answer {
     unsigned status; /* for the log; 0: no response at all */
     enum delivery delivery;
     bool close;
+    bool refusal;     /* the same will be answered when it is asked for often enough */
     struct buf bytes; /* header and body */
 };
 
@@ -77,8 +78,8 @@ struct web_host web_host(const struct web *web, uint32_t number);
 bool web_host_number(const struct web *web, struct slice name, uint32_t *number);
 struct web_request {
     struct slice path, validator; /* validator: If-None-Match */
-    uint64_t elapsed_ms;          /* of the server's life; storms come and go with it */
     uint64_t now_s;               /* since 1970: what version a page has */
+    uint32_t refused;             /* how often this path was refused since it was last answered */
 };
 /* answer->bytes is initialised by the caller and empty. */
 void web_answer(const struct web *web, const struct web_host *host,

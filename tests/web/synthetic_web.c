@@ -1,6 +1,7 @@
 /* synthetic_web: serves the web of model.h to crawlers under test, over HTTP/1.1 on all addresses
  * of 127/8 and one port, also as an HTTP proxy (absolute-form targets). One process, one epoll set,
- * thousands of connections; no state but connections and the log.
+ * thousands of connections; no state but connections, the log, and how often what answers later was
+ * refused.
  *
  *   synthetic_web --serve [--log FILE]     until SIGTERM; prints "port N"
  *   synthetic_web --pages                  URI, kind, how its fetch ends
@@ -33,6 +34,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/digest.h"
+#include "base/map.h"
 #include "base/memory.h"
 #include "base/options/opt.h"
 #include "tests/web/model.h"
@@ -66,7 +69,8 @@ struct server {
     uint32_t address; /* served besides 127/8, host byte order; 0: none */
     int epoll, listener, signals, log;
     struct buf lines;
-    uint64_t started_us, written_us, requests, accepted;
+    struct map refused; /* by digest of host and path: how often, since it was last answered */
+    uint64_t written_us, requests, accepted;
     struct connection **slow;
     size_t slow_count, slow_capacity;
     bool stopping;
@@ -272,6 +276,23 @@ understand(struct server *server, struct connection *c, struct slice request)
     return true;
 }
 
+static void
+answer(struct server *server, struct connection *c, struct slice validator)
+{
+    const struct slice path = slice_string(c->path);
+    const uint64_t page = digest_local(path) ^ c->host.number;
+    const uint32_t refused = map_get(&server->refused, page);
+    const struct web_request request = {path, validator, (uint64_t)time(NULL),
+                                        refused == (uint32_t)MAP_NONE ? 0 : refused};
+    c->answer.refusal = false;
+    web_answer(&server->web, &c->host, &request, &c->answer);
+    if (c->answer.refusal) {
+        map_set(&server->refused, page, request.refused + 1);
+    } else if (request.refused > 0) {
+        map_remove(&server->refused, page);
+    }
+}
+
 /* Answers the next request that is there whole. False: the connection is no more. */
 static bool
 serve(struct server *server, struct connection *c)
@@ -304,10 +325,7 @@ serve(struct server *server, struct connection *c)
     }
     c->busy = true;
     buf_reset(&c->answer.bytes);
-    const struct web_request request = {slice_string(c->path), slice_string(validator),
-                                        (c->begin_us - server->started_us) / 1000,
-                                        (uint64_t)time(NULL)};
-    web_answer(&server->web, &c->host, &request, &c->answer);
+    answer(server, c, slice_string(validator));
     const enum delivery how = c->answer.delivery;
     const size_t all = c->answer.bytes.length;
     c->limit = how == SEND_SLOWLY ? all / PARTS : how == SEND_RESET ? all / 2 : all;
@@ -440,7 +458,7 @@ open_server(struct server *server, const char *log, struct reason *why)
     event.data.ptr = &server->signals;
     epoll_ctl(server->epoll, EPOLL_CTL_ADD, server->signals, &event);
     server->web.port = ntohs(address.sin_port);
-    server->started_us = now_us();
+    map_init(&server->refused);
     return STATUS_OK;
 }
 
@@ -465,6 +483,7 @@ run(struct server *server)
         tick(server);
     }
     write_log(server);
+    map_release(&server->refused);
     printf("requests %" PRIu64 " connections %" PRIu64 "\n", server->requests, server->accepted);
     return 0;
 }

@@ -42,7 +42,7 @@ become(const struct transformation *transformation, char **arguments, char **env
     if (transformation->limits.enter_cage && !transformation->limits.enter_cage()) {
         _exit(NO_CAGE);
     }
-    limit(RLIMIT_CPU, transformation->limits.program_ms / 1000 + 1);
+    limit(RLIMIT_CPU, transformation->limits.program_cpu_ms / 1000 + 1);
     limit(RLIMIT_AS, transformation->limits.memory);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);

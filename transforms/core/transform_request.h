@@ -14,7 +14,8 @@ struct transform_limits {
     size_t memory;           /* arena bytes of decoded text, and bytes of the graph */
     size_t output;           /* bytes of N-Quads */
     uint64_t canonical_work; /* 0: the default of rdf/canonical/canonical.h */
-    uint64_t program_ms;     /* external programs */
+    uint64_t program_cpu_ms; /* processor time of each process of an external program */
+    uint64_t program_ms;     /* how long a program may take by the clock */
     struct tidy_limits tidy;
     /* In the process that becomes an external program, before it does; false: it must not. Then all
      * children of this process are the program's, and end with it. NULL: there is no cage. */

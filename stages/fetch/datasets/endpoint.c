@@ -304,7 +304,7 @@ redirected(struct harvest *harvest, const struct fetch_result *result)
                        url_crawl_key(to, task->asking.request.url, &target, NULL) == STATUS_OK;
     struct slice uri = buf_slice(&target);
     const size_t query = slice_find_slice(uri, SLICE("query="));
-    uri.length = query > 0 && query < uri.length ? query - 1 : uri.length;
+    uri.length = query < uri.length ? query - 1 : uri.length;
     if (!moved || slice_equal(uri, task->url) ||
         !slice_equal(url_registrable_domain(url_host(uri)),
                      url_registrable_domain(url_host(task->url)))) {

@@ -17,7 +17,6 @@ address_limit_new(uint32_t limit)
 {
     struct address_limit *address_limit = memory_zero(1, sizeof *address_limit);
     address_limit->limit = limit;
-    map_init(&address_limit->count);
     pthread_mutex_init(&address_limit->lock, NULL);
     return address_limit;
 }

@@ -135,7 +135,6 @@ write_header(struct transfer *transfer)
     const time_t modified = (time_t)seconds;
     const unsigned long long from = transfer->ftp.resumed_at;
     const unsigned long long size = length >= 0 ? (unsigned long long)length + from : 0;
-    buf_reset(header);
     if (length >= 0) {
         buf_printf(header, "Content-Length: %llu\r\n", size - from);
     }

@@ -355,6 +355,21 @@ test_memory_of_terms(void **state)
     assert_true(learned < terms);
 }
 
+static void
+test_terms_may_take_all_of_their_memory(void **state)
+{
+    const struct term term = term_iri(SLICE("a:0"));
+    struct federation_terms *terms = &federation->terms;
+    struct reason why = {""};
+    oid id;
+    (void)state;
+    assert_int_equal(federation_id(federation, &term, &id, &why), STATUS_OK);
+    terms->most = term_set_bytes(&terms->set) + terms->ids_memory;
+    assert_int_equal(federation_id(federation, &term, &id, &why), STATUS_OK);
+    terms->most--;
+    assert_int_equal(federation_id(federation, &term, &id, &why), STATUS_LIMIT);
+}
+
 int
 main(void)
 {
@@ -369,6 +384,7 @@ main(void)
         CASE(test_many_estimates),
         CASE(test_terms),
         CASE(test_memory_of_terms),
+        CASE(test_terms_may_take_all_of_their_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -355,7 +355,7 @@ static void
 what_is_no_record_is_not_kept(void **state)
 {
     (void)state;
-    enum { N = 6 };
+    enum { N = 7 };
     static const char member[] = "\x1f\x8b member";
     struct buf payloads[N];
     struct slice slices[N];
@@ -370,8 +370,11 @@ what_is_no_record_is_not_kept(void **state)
     codec_put_slice(&payloads[3], slice_string(member));
     codec_put_slice(&payloads[4], SLICE("urn:uuid:4 is longer than any identifier of records is"));
     codec_put_slice(&payloads[4], slice_string(member));
-    codec_put_slice(&payloads[5], SLICE("urn:uuid:5"));
+    codec_put_slice(&payloads[5], SLICE("urn:uuid:5 with more behind"));
     codec_put_slice(&payloads[5], slice_string(member));
+    codec_put_u8(&payloads[5], 0);
+    codec_put_slice(&payloads[6], SLICE("urn:uuid:6"));
+    codec_put_slice(&payloads[6], slice_string(member));
     for (size_t i = 0; i < N; i++) {
         slices[i] = buf_slice(&payloads[i]);
     }

@@ -26,7 +26,9 @@ static struct {
     char files[JOBS][NAME_BYTES];
     size_t next; /* the first that waits */
     size_t messages, ranges;
-    bool away; /* every node */
+    size_t singles,
+        unread; /* messages for one record; records of messages that failed for several */
+    bool away;  /* every node */
     struct content *content;
     struct buf memory;
 } world;
@@ -37,6 +39,7 @@ static const struct cluster_node nodes[NODES] = {
     {.name = "c", .metastore = "tcp://c"},
 };
 static const struct rpc_keys keys;
+static const char *helper; /* NULL: this process is one of the node's own */
 
 /* ---- in the place of others ---- */
 
@@ -55,7 +58,7 @@ STAND_IN(size_t, cluster_self, (const struct cluster *cluster))
 STAND_IN(const char *, cluster_helper, (const struct cluster *cluster))
 {
     (void)cluster;
-    return NULL;
+    return helper;
 }
 
 STAND_IN(bool, cluster_find, (const struct cluster *cluster, struct slice name, size_t *node))
@@ -110,6 +113,7 @@ serve(struct archive_link *link, const struct archive_range *ranges, size_t n, s
     buf_reset(bytes);
     for (size_t i = 0; i < n; i++) {
         if (ranges[i].file.at[0] != *(char *)link || memchr(ranges[i].file.at, 'x', 2) != NULL) {
+            world.unread += n > 1 ? n : 0;
             return status_fail(why, STATUS_NOT_FOUND, "%.*s is lost", SLICE_PRINT(ranges[i].file));
         }
         for (uint64_t at = 0; at < ranges[i].length; at++) {
@@ -125,6 +129,7 @@ STAND_IN(enum status, archive_link_read,
          (struct archive_link * link, const struct archive_range *range, struct buf *member,
           struct reason *why))
 {
+    world.singles++;
     return serve(link, range, 1, member, why);
 }
 
@@ -182,7 +187,7 @@ make_jobs(size_t lost_each)
         document_encode(&world.data[i], &document);
         world.jobs[i] = (struct job){.data = buf_slice(&world.data[i])};
     }
-    world.next = world.messages = world.ranges = 0;
+    world.next = world.messages = world.ranges = world.singles = world.unread = 0;
     world.away = false;
 }
 
@@ -244,6 +249,29 @@ records_come_one_by_one_unless_told(void **state)
     assert_int_equal(world.messages, 100);
 }
 
+/* A helper has nothing of the node for which it works, and asks it. */
+static void
+a_helper_asks_the_node_that_it_works_for(void **state)
+{
+    const struct document_record where = {
+        .node = SLICE("a"), .file = SLICE("a0.warc.gz"), .length = 3};
+    const struct warc_limits limits = {.record = 1 << 20};
+    struct content *content;
+    struct warc_record record;
+    struct reason why;
+    (void)state;
+    make_jobs(0);
+    for (int helps = 0; helps < 2; helps++) {
+        helper = helps ? "helper" : NULL;
+        assert_int_equal(content_open(&content, "/nowhere", NULL, &limits, NULL), STATUS_OK);
+        assert_int_equal(content_read(content, &where, &world.memory, &record, &why),
+                         helps ? STATUS_OK : STATUS_NOT_FOUND);
+        assert_int_equal(world.messages, helps);
+        content_close(content);
+    }
+    helper = NULL;
+}
+
 /* Records of waiting jobs are read ahead also where jobs end without being read. */
 static void
 records_of_waiting_jobs_come_together(void **state)
@@ -289,6 +317,8 @@ a_lost_record_hinders_no_other(void **state)
         }
     }
     assert_int_equal(lost, JOBS / 600);
+    assert_true(world.unread > 0);
+    assert_int_equal(world.singles, world.unread); /* those, and no others */
     world.next = 0;
     world.away = true;
     struct reason why = {""};
@@ -362,6 +392,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_come_one_by_one_unless_told),
+        cmocka_unit_test(a_helper_asks_the_node_that_it_works_for),
         cmocka_unit_test(records_of_waiting_jobs_come_together),
         cmocka_unit_test(damaged_jobs_hinder_no_other),
         cmocka_unit_test(records_that_are_alike_are_told_apart),

@@ -97,6 +97,20 @@ test_empty_record(void **state)
                                      "    dcterms:isPartOf <http://a.example> .\n");
 }
 
+/* What has no origin, or is one, is part of none. */
+static void
+test_part_of_no_origin(void **state)
+{
+    static const char *const keys[] = {"uurn:x:y", "uhttp://a.example"};
+    (void)state;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        struct reason why;
+        assert_int_equal(meta_turtle(slice_string(keys[i]), slice_of(NULL, 0), &turtle, &why),
+                         STATUS_OK);
+        assert_null(strstr(turtle.data, "isPartOf"));
+    }
+}
+
 static void
 test_document(void **state)
 {
@@ -172,6 +186,16 @@ test_host(void **state)
     assert_has("meta:robots ");
     assert_has("dcterms:valid \"2026-11-21T02:34:52.000Z\"^^xsd:dateTime");
     assert_is(expected_host);
+}
+
+static void
+test_empty_lines_say_nothing(void **state)
+{
+    (void)state;
+    text(META_ATTEMPTS, "\n2026-11-20T00:00:00Z fetch ok\n \n");
+    write_turtle("uhttp://a.example/a");
+    assert_has("meta:attempt \"2026-11-20T00:00:00Z fetch ok\"");
+    assert_null(strstr(turtle.data, "\"\""));
 }
 
 /* When there are very many header lines, the first are stated. */
@@ -275,9 +299,14 @@ test_keys_that_are_no_iri(void **state)
 int
 main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(test_empty_record),     TEST(test_document),       TEST(test_host),
-        TEST(test_many_headers),     TEST(test_hostile_values), TEST(test_keys_that_are_no_iri),
-        TEST(test_a_refusal_ends_it)};
+    const struct CMUnitTest tests[] = {TEST(test_empty_record),
+                                       TEST(test_part_of_no_origin),
+                                       TEST(test_empty_lines_say_nothing),
+                                       TEST(test_document),
+                                       TEST(test_host),
+                                       TEST(test_many_headers),
+                                       TEST(test_hostile_values),
+                                       TEST(test_keys_that_are_no_iri),
+                                       TEST(test_a_refusal_ends_it)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

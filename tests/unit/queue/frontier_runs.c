@@ -272,6 +272,32 @@ test_removals_are_merged_away(void **state)
     assert_int_equal(files_of(place).numbers, 0);
 }
 
+/* Figures are of the runs of all trees. */
+static void
+test_each_tree_counts(void **state)
+{
+    static const enum store_tree trees[] = {TREE_SEEN, TREE_REVISITS, TREE_LANES, TREE_FETCH};
+    struct place *place = *state;
+    open_store(place);
+    for (size_t i = 0; i < sizeof trees / sizeof *trees; i++) {
+        struct store_batch batch;
+        store_batch_init(&batch);
+        const size_t length = trees[i] == TREE_LANES ? 8 : trees[i] == TREE_FETCH ? 25 : 16;
+        store_batch_put(&batch, trees[i], slice_of("abcdefghijklmnopqrstuvwxy", length),
+                        SLICE("1"));
+        store_batch_sort(&batch);
+        assert_int_equal(frontier_apply(place->store,
+                                        (const struct store_operation *const *)batch.operations,
+                                        batch.count, NULL),
+                         STATUS_OK);
+        store_batch_release(&batch);
+        assert_int_equal(frontier_figures(place->store).records, i + 1);
+        assert_int_equal(frontier_figures(place->store).runs, i + 1);
+    }
+    assert_true(frontier_figures(place->store).recent_memory >= place->empty);
+    assert_true(place->empty > 0);
+}
+
 /* ---- what waits ---- */
 
 /* Merging needs the room of what it reads, and is tried again after a while. */
@@ -661,6 +687,7 @@ frontier_runs_run(void)
     const struct CMUnitTest tests[] = {
         CASE(test_runs_are_merged_by_fours),
         CASE(test_removals_are_merged_away),
+        CASE(test_each_tree_counts),
         CASE(test_merges_wait_for_room),
         CASE(test_runs_that_cannot_be_written_are_tried_again),
         CASE(test_a_damaged_run_stops_its_merge),

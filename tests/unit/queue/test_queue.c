@@ -191,6 +191,24 @@ test_bury_keeps_the_job(void **state)
     assert_int_equal(reserve(bench, "w", 1, STAGE_TRANSFORM, 1), 1);
 }
 
+static void
+test_all_that_is_buried_is_kicked(void **state)
+{
+    struct bench *bench = *state;
+    put_uri(bench, STAGE_TRANSFORM, URI "a", 0);
+    put_uri(bench, STAGE_TRANSFORM, URI "b", 0);
+    put_uri(bench, STAGE_TRANSFORM, URI "c", 0);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(reserve(bench, "w", 1, STAGE_TRANSFORM, 1), 1);
+        const struct completion completion = {
+            .key = bench->jobs[0].key, .verdict = VERDICT_BURY, .reason = SLICE("a bomb")};
+        complete(bench, "w", 1, &completion, 1);
+    }
+    assert_int_equal(kick(bench, STAGE_TRANSFORM, URI "c"), 1);
+    assert_int_equal(kick(bench, STAGE_TRANSFORM, ""), 2);
+    assert_int_equal(stats(bench).stages[STAGE_TRANSFORM].buried, 0);
+}
+
 /* A lane whose last job asked for no rest may hand out several at a time; one that did may not. */
 static void
 test_lane_is_eased_by_jobs_without_rest(void **state)
@@ -364,6 +382,7 @@ main(void)
         BENCH_CASE(test_release_with_delay),
         BENCH_CASE(test_too_many_attempts_bury),
         BENCH_CASE(test_bury_keeps_the_job),
+        BENCH_CASE(test_all_that_is_buried_is_kicked),
         BENCH_CASE(test_lane_is_eased_by_jobs_without_rest),
         BENCH_CASE(test_full_next_stage_holds_back),
         BENCH_CASE(test_a_full_disk_refuses_puts),

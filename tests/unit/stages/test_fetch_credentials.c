@@ -68,6 +68,9 @@ files_that_others_may_read_and_wrong_lines_are_refused(void **state)
     assert_int_equal(open_text(&credentials, "ftp://a.example bearer abc\n", 0600, &why),
                      STATUS_MISUSE);
     credentials_close(credentials);
+    assert_int_equal(open_text(&credentials, "https://a.example bearer \n", 0600, &why),
+                     STATUS_MISUSE);
+    credentials_close(credentials);
     assert_int_equal(credentials_open(&credentials, "", &why), STATUS_OK);
     credentials_close(credentials);
 }

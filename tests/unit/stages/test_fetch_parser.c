@@ -540,6 +540,18 @@ pages_of_endpoints_come_as_they_are_read(void **state)
     assert_true(page.deeper);
     assert_true(slice_is(page.last, "http://a.example/r/2"));
     assert_true(slice_find_slice(buf_slice(&page.text), SLICE("_:p3.x")) < page.text.length);
+    const size_t fields = answer.reply.length - page.text.length;
+    harvest_page_release(&page);
+    for (size_t length = 0; length <= fields;
+         length++) { /* none is believed whose fields are cut */
+        harvest_page_init(&page);
+        assert_int_equal(parsed_page_decode(slice_of(answer.reply.data, length), &page),
+                         length == fields);
+        harvest_page_release(&page);
+    }
+    harvest_page_init(&page);
+    page.text.maximum = answer.reply.length - fields - 1;
+    assert_false(parsed_page_decode(buf_slice(&answer.reply), &page));
     harvest_page_release(&page);
     buf_release(&answer.reply);
     request.bytes = SLICE("<html>");

@@ -13,6 +13,7 @@
 #include "stages/fetch/hosts/fetch_hosts.h"
 #include "stages/fetch/hosts/host_delays.h"
 #include "stages/fetch/http/address_limit.h"
+#include "stages/fetch/http/fetch_http_private.h"
 #include "stages/fetch/http/hosts_file.h"
 #include "tests/unit/memory_in_use.h"
 #include "tests/unit/scratch.h"
@@ -95,6 +96,26 @@ an_address_takes_so_many_and_no_more(void **state)
     }
     assert_false(address_limit_is_full(address_limit, 0));
     address_limit_free(address_limit);
+    address_limit_free(NULL);
+}
+
+/* The array of descriptors has a place for whichever number comes, and what it held stays. */
+static void
+each_descriptor_has_its_place(void **state)
+{
+    enum { NUMBERS = 40 };
+    struct fetch_http http = {0};
+    (void)state;
+    for (int number = 0; number < NUMBERS; number++) {
+        struct descriptor *descriptor = fetch_http_descriptor(&http, number);
+        assert_true(http.descriptor_count > (size_t)number);
+        assert_int_equal(descriptor->watched, 0);
+        descriptor->watched = (uint32_t)number + 1;
+    }
+    for (int number = 0; number < NUMBERS; number++) {
+        assert_int_equal(fetch_http_descriptor(&http, number)->watched, number + 1);
+    }
+    free(http.descriptors);
 }
 
 static void
@@ -320,6 +341,16 @@ a_line_goes_on_behind_who_left(void **state)
     host_delays_free(host_delays);
 }
 
+static size_t rules_bytes; /* of any host's rules; 0: as many as they are */
+size_t __wrap_robots_size(const struct robots *robots);
+size_t __real_robots_size(const struct robots *robots);
+
+size_t
+__wrap_robots_size(const struct robots *robots)
+{
+    return rules_bytes > 0 ? rules_bytes : __real_robots_size(robots);
+}
+
 static struct host *
 put_host(struct hosts *hosts, const char *origin, const char *rules, const char *reason)
 {
@@ -365,6 +396,28 @@ rules_are_replaced_and_the_rest_stays(void **state)
     assert_null(hosts_find(hosts, SLICE("http://b"), 0));
     hosts_free(hosts);
     hosts_free(NULL);
+}
+
+/* When the rules of all hosts are too large together, what is known of hosts is forgotten, but for
+ * the one that comes: here every third of 100 MiB. */
+static void
+the_rules_of_all_hosts_have_a_bound(void **state)
+{
+    struct hosts *hosts = hosts_new(8);
+    char origin[] = "http://0";
+    (void)state;
+    rules_bytes = 100 << 20;
+    for (char c = '0'; c < '6'; c++) {
+        origin[7] = c;
+        (void)put_host(hosts, origin, "User-agent: *\nDisallow: /private\n", NULL);
+        for (char known = '0'; known <= c; known++) {
+            origin[7] = known;
+            assert_int_equal(hosts_find(hosts, slice_string(origin), 0) != NULL,
+                             known / 2 == c / 2);
+        }
+    }
+    rules_bytes = 0;
+    hosts_free(hosts);
 }
 
 /* A single set has eight places; the ninth takes that of who was not looked for the longest. */
@@ -452,6 +505,7 @@ main(void)
         cmocka_unit_test(names_are_read_as_hosts_5_says),
         cmocka_unit_test(thousands_of_names_are_told_apart),
         cmocka_unit_test(an_address_takes_so_many_and_no_more),
+        cmocka_unit_test(each_descriptor_has_its_place),
         cmocka_unit_test(a_host_rests_after_its_request),
         cmocka_unit_test(jobs_of_a_host_stand_in_line),
         cmocka_unit_test(hosts_are_remembered),
@@ -461,6 +515,7 @@ main(void)
         cmocka_unit_test(a_sweep_leaves_who_is_waited_for),
         cmocka_unit_test(a_line_goes_on_behind_who_left),
         cmocka_unit_test(rules_are_replaced_and_the_rest_stays),
+        cmocka_unit_test(the_rules_of_all_hosts_have_a_bound),
         cmocka_unit_test(the_ninth_of_a_set_takes_the_oldest_place),
         cmocka_unit_test(calm_is_counted_while_plans_say_the_same),
         cmocka_unit_test(the_longest_prefix_says_whose_a_document_is),

@@ -8,10 +8,16 @@
 
 #include <cmocka.h>
 
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/system/clock.h"
 #include "stages/sandbox/worker.h"
 
 enum { CONFIGURATION_MOST = 64 << 10 };
@@ -42,6 +48,32 @@ tell(void *context, uint8_t verb, struct slice request, struct buf *reply, struc
 
 static const struct worker_program program = {
     .name = "test-pool", .prepare = prepare, .handle = tell};
+
+/* All of the fork server and of its workers run on one processor, behind everybody else. */
+static enum status
+prepare_last_in_line(struct slice configuration, void **context, struct reason *why)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(*(const int *)(const void *)configuration.at, &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    assert_int_equal(setpriority(PRIO_PROCESS, 0, 19), 0);
+    return prepare(configuration, context, why);
+}
+
+static enum status
+compute(void *context, uint8_t verb, struct slice request, struct buf *reply, struct reason *why)
+{
+    enum { MOST_MS = 30 };
+    const clock_t end = clock() + (clock_t)MOST_MS * (CLOCKS_PER_SEC / 1000);
+    (void)context, (void)verb, (void)request, (void)reply, (void)why;
+    while (clock() < end) {
+    }
+    return STATUS_OK;
+}
+
+static const struct worker_program last_in_line = {
+    .name = "test-last", .prepare = prepare_last_in_line, .handle = compute};
 
 static struct worker_pool *
 open_pool(struct fork_server *fork_server, unsigned jobs, struct slice configuration,
@@ -162,6 +194,58 @@ a_fork_server_has_one_pool_after_the_other(void **state)
     fork_server_close(fork_server);
 }
 
+/* A process that takes all of a processor that it can get. */
+static pid_t
+occupy(int processor)
+{
+    const pid_t process = fork();
+    if (process == 0) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(processor, &one);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        (void)sched_setaffinity(0, sizeof one, &one);
+        for (volatile unsigned turn = 0;; turn = turn + 1) {
+        }
+    }
+    return process;
+}
+
+/* The worker needs 30 ms of a processor that another process has for most of the time, so that it
+ * takes many times its 60 ms by the clock. */
+static void
+time_without_a_processor_is_not_the_workers(void **state)
+{
+    const struct worker_limits limits = {.workers = 1,
+                                         .request = 4096,
+                                         .reply = 4096,
+                                         .memory = (size_t)4 << 30,
+                                         .cpu_ms = 60000,
+                                         .wall_ms = 60};
+    const int processor = sched_getcpu();
+    struct fork_server *fork_server = fork_server_start(&last_in_line);
+    struct worker_pool *pool;
+    struct reason why = {""};
+    bool died = false;
+    (void)state;
+    assert_int_equal(worker_pool_open(&pool, fork_server, &limits,
+                                      slice_of((const char *)&processor, sizeof processor), &why),
+                     STATUS_OK);
+    const pid_t other = occupy(processor);
+    const uint64_t began_ms = clock_monotonic_ms();
+    const enum status status = worker_call(pool, SANDBOX_PARSER, 1, NULL, 0, NULL, &died, &why);
+    const uint64_t took_ms = clock_monotonic_ms() - began_ms;
+    kill(other, SIGKILL);
+    assert_int_equal(waitpid(other, NULL, 0), other);
+    worker_pool_close(pool);
+    fork_server_close(fork_server);
+    if (status != STATUS_OK) {
+        fail_msg("%s", why.text);
+    }
+    assert_false(died);
+    assert_true(took_ms > limits.wall_ms);
+}
+
 int
 worker_pools_run(void)
 {
@@ -169,6 +253,7 @@ worker_pools_run(void)
         cmocka_unit_test(a_worker_is_replaced_after_its_jobs_if_they_have_a_limit),
         cmocka_unit_test(all_of_a_configuration_comes_or_it_is_refused),
         cmocka_unit_test(a_fork_server_has_one_pool_after_the_other),
+        cmocka_unit_test(time_without_a_processor_is_not_the_workers),
     };
     return cmocka_run_group_tests_name("worker_pools", tests, NULL, NULL);
 }

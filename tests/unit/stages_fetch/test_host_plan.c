@@ -286,6 +286,40 @@ without_a_prefix_the_space_is_that_of_the_sitemap(void **state)
     buf_reset(&trace);
 }
 
+static void
+each_description_goes_by_its_own_uri(void **state)
+{
+    (void)state;
+    know((struct had){.key = "h" ORIGIN,
+                      .descriptions = ORIGIN "/1.xml\n" ORIGIN "/2.xml\n" ORIGIN "/3.xml\n"});
+#define SITEMAP_OF(number)                   \
+    ((struct had){                           \
+        .key = "u" ORIGIN "/" number ".xml", \
+        .state = "fetched",                  \
+        .response = SITEMAP(SET(PREFIX(ORIGIN "/id" number "/") DUMP(ORIGIN "/" number ".nt")))})
+    know(SITEMAP_OF("1"));
+    know(SITEMAP_OF("2"));
+    know(SITEMAP_OF("3"));
+    plan(ORIGIN PLAN_FRAGMENT, "");
+#define TOLD_BY(number)                                                                   \
+    "    description " ORIGIN "/" number ".xml\n    way dump\n" FEWEST "    dump " ORIGIN \
+    "/" number ".nt\n"
+    assert_non_null(strstr(trace.data, TOLD_BY("1")));
+    assert_non_null(strstr(trace.data, TOLD_BY("2")));
+    assert_non_null(strstr(trace.data, TOLD_BY("3")));
+    buf_reset(&trace);
+}
+
+/* Of whose prefix is somebody else's no document is known that the dump has, so it is not asked
+ * for. */
+static void
+a_dump_without_a_space_is_not_taken(void **state)
+{
+    (void)state;
+    know_map(SITEMAP(SET(PREFIX("http://stranger.test/id/") DUMP(ORIGIN "/a.nt"))));
+    assert_plan(HOST "covered 0 0\n" DONE);
+}
+
 /* When more sitemaps join than other hosts are asked for, the first are fetched. */
 static void
 so_many_sitemaps_join(void **state)
@@ -476,6 +510,8 @@ main(void)
         cmocka_unit_test_setup_teardown(void_of_another_host_speaks_where_it_is_redirected_to,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(sitemaps_that_join_are_fetched_first, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(each_description_goes_by_its_own_uri, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_dump_without_a_space_is_not_taken, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_prefix_the_space_is_that_of_the_sitemap, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(so_many_sitemaps_join, set_up, tear_down),

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "base/digest.h"
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "stages/fetch/fetch_steps.h"
@@ -66,6 +67,8 @@ STAND_IN(uint64_t, clock_wall_ms, (void))
     return now_ms;
 }
 
+static double budget_wait; /* in seconds: what the budget says of the next visit */
+
 void __wrap_stage_release(struct stage_job *one, uint64_t delay_ms, bool counts_as_attempt,
                           const char *format, ...) __attribute__((format(printf, 4, 5)));
 void
@@ -83,7 +86,7 @@ STAND_IN(void, stage_timer,
 {
     (void)run;
     assert_ptr_equal(context, &task);
-    assert_true(delay_ms > 0);
+    assert_int_equal(delay_ms, (uint64_t)(budget_wait * 1000));
     timer = tick;
     buf_append_string(&trace, "wait\n");
 }
@@ -277,6 +280,36 @@ first_visits_need_no_budget(void **state)
     }
 }
 
+/* Those that find the budget spent come again within as long once more, each at a time of its own.
+ */
+static void
+visits_that_are_put_off_are_spread(void **state)
+{
+    double wait_ms = 0;
+    (void)state;
+    read_options((const char *const[]){"recrawl.enabled=yes", "recrawl.budget=1", NULL});
+    job.job.flags = JOB_RECRAWL;
+    job.job.due_ms = 5;
+    for (int i = 0; i < 40; i++) {
+        char uri[64];
+        struct recrawl_budget budget = fetch.budget;
+        (void)recrawl_budget_take(&budget, (double)now_ms / 1000, &budget_wait);
+        make_task();
+        snprintf(uri, sizeof uri, "http://a.example/%d", i);
+        job.job.uri = slice_string(uri);
+        task_begin(&task);
+        buf_reset(&trace);
+        if (freed) {
+            const double share = (double)(fingerprint64(job.job.uri) % 1000) / 1000;
+            const double least_ms = (double)released_ms / (1 + share);
+            wait_ms = wait_ms > 0 ? wait_ms : least_ms;
+            assert_true(least_ms > wait_ms - 2 && least_ms < wait_ms + 2);
+        }
+        timer = NULL;
+    }
+    assert_true(wait_ms > 0);
+}
+
 static void
 visits_again_wait_for_the_budget(void **state)
 {
@@ -287,6 +320,8 @@ visits_again_wait_for_the_budget(void **state)
     job.job.due_ms = 5;
     for (int i = 0; i < 60; i++) {
         make_task();
+        struct recrawl_budget budget = fetch.budget;
+        (void)recrawl_budget_take(&budget, (double)now_ms / 1000, &budget_wait);
         task_begin(&task);
         if (freed) {
             assert_trace("release: recrawl.budget is spent\n");
@@ -581,9 +616,12 @@ a_first_estimate_is_made(void **state)
         assert_int_equal(task.visit.document.seconds_milli, 500 * cases[i].seconds);
         assert_int_equal(task.visit.document.threshold_ms, 60000);
     }
-    task.visit.document.seconds_milli = 5; /* a later one is left to who sees the change */
+    task.visit.document.seconds_milli = 1; /* a later one is left to who sees the change */
     learn("");
-    assert_int_equal(task.visit.document.seconds_milli, 5);
+    assert_int_equal(task.visit.document.seconds_milli, 1);
+    task.visit.document.changes_milli = 1;
+    learn("");
+    assert_int_equal(task.visit.document.changes_milli, 1);
 }
 
 static void
@@ -778,6 +816,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(options_are_read),
         CASE(first_visits_need_no_budget),
+        CASE(visits_that_are_put_off_are_spread),
         CASE(visits_again_wait_for_the_budget),
         CASE(what_is_known_goes_with_the_task),
         CASE(of_the_new_only_the_host_is_known),

@@ -1,5 +1,6 @@
 #include "tests/unit/stages_work/stage_process.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 
@@ -22,6 +23,14 @@ assert_trace(const char *text)
 STAND_IN(uint64_t, clock_monotonic_ms, (void))
 {
     return process.now_ms;
+}
+
+int __real_signalfd(int descriptor, const sigset_t *set, int flags);
+
+STAND_IN(int, signalfd, (int descriptor, const sigset_t *set, int flags))
+{
+    errno = EMFILE;
+    return process.no_descriptors ? -1 : __real_signalfd(descriptor, set, flags);
 }
 
 /* ---- state, watchdog, wanted jobs ---- */

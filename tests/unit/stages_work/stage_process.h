@@ -25,6 +25,7 @@ struct stage_process {
     uint64_t now_ms;
     char folder[SCRATCH_SIZE];
     enum status told; /* at the end */
+    bool no_descriptors;
     /* Of whoever wants jobs. */
     bool claimed;
     enum status settings_status;

@@ -143,6 +143,31 @@ who_is_ready_is_called(void **state)
     }
 }
 
+/* A descriptor that was closed unasked, whose number another has now, is watched for that one. */
+static void
+a_number_is_used_again(void **state)
+{
+    struct end first = {0};
+    struct end second = {0};
+    struct reason why;
+    (void)state;
+    assert_int_equal(events_open(&events, &why), STATUS_OK);
+    assert_int_equal(pipe(first.ends), 0);
+    assert_int_equal(pipe(second.ends), 0);
+    events_watch(&events, first.ends[0], EPOLLIN, reads, &first);
+    close(first.ends[0]);
+    assert_int_equal(dup2(second.ends[0], first.ends[0]), first.ends[0]);
+    events_watch(&events, first.ends[0], EPOLLIN, reads, &second);
+    assert_int_equal(write(second.ends[1], "x", 1), 1);
+    events_round(&events, 0);
+    assert_int_equal(second.calls, 1);
+    events_close(&events);
+    close(first.ends[0]);
+    close(first.ends[1]);
+    close(second.ends[0]);
+    close(second.ends[1]);
+}
+
 int
 stage_timers_run(void)
 {
@@ -150,6 +175,7 @@ stage_timers_run(void)
         cmocka_unit_test(timers_come_when_they_are_due),
         cmocka_unit_test(timers_for_now_wait_for_the_next_round),
         cmocka_unit_test(who_is_ready_is_called),
+        cmocka_unit_test(a_number_is_used_again),
     };
     return cmocka_run_group_tests_name("timers", tests, NULL, NULL);
 }

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/codec.h"
 #include "config/config.h"
 #include "stages/parsing/document_worker.h"
 #include "tests/unit/scratch.h"
@@ -160,11 +161,42 @@ mistakes_of_the_registry_are_told(void **state)
     buf_release(&graph);
 }
 
+/* A reply of any state that there is is believed, and of no other; cut or with more behind it is
+ * not. */
+static void
+replies_are_checked(void **state)
+{
+    enum { NUMBERS = 3, TEXTS = 8 };
+    (void)state;
+    for (unsigned told = 0; told <= TRANSFORM_WAITING + 1; told++) {
+        struct document_outcome outcome;
+        struct buf reply;
+        buf_init(&reply, 256);
+        codec_put_u8(&reply, (uint8_t)told);
+        codec_put_u8(&reply, 0);
+        for (int i = 0; i < NUMBERS; i++) {
+            codec_put_varint(&reply, (uint64_t)i);
+        }
+        for (int i = 0; i < TEXTS; i++) {
+            codec_put_slice(&reply, SLICE("x"));
+        }
+        assert_int_equal(document_outcome_decode(buf_slice(&reply), &outcome),
+                         told <= TRANSFORM_WAITING);
+        reply.length--;
+        assert_false(document_outcome_decode(buf_slice(&reply), &outcome));
+        reply.length++;
+        codec_put_u8(&reply, 0);
+        assert_false(document_outcome_decode(buf_slice(&reply), &outcome));
+        buf_release(&reply);
+    }
+}
+
 int
 main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        CASE(replies_are_checked),
         CASE(bytes_are_detected),
         CASE(own_transforms_and_contexts_are_used),
         CASE(mistakes_of_the_registry_are_told),

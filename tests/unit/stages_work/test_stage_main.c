@@ -54,6 +54,17 @@ what_cannot_be_opened_ends_it(void **state)
 }
 
 static void
+a_process_that_cannot_hear_signals_does_not_begin(void **state)
+{
+    (void)state;
+    process.no_descriptors = true;
+    assert_int_equal(run_main(NULL, NULL), EXIT_SYSTEM);
+    process.no_descriptors = false;
+    assert_int_equal(process.told, STATUS_SYSTEM);
+    buf_reset(&process.trace);
+}
+
+static void
 it_says_that_it_is_ready(void **state)
 {
     int pipes[2];
@@ -350,6 +361,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(arguments_are_checked),
         CASE(what_cannot_be_opened_ends_it),
+        CASE(a_process_that_cannot_hear_signals_does_not_begin),
         CASE(it_says_that_it_is_ready),
         CASE(settings_are_those_of_the_stage),
         CASE(helpers_ask_the_queue_of_their_node),

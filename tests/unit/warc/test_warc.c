@@ -19,6 +19,7 @@
 #include "tests/support/warc_scan.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/warc/warc_writer.h"
+#include "warc/record.h"
 #include "warc/warc.h"
 
 static char directory[SCRATCH_SIZE];
@@ -612,6 +613,49 @@ wrong_places_are_errors(void **state)
     buf_release(&memory);
 }
 
+/* A file is read on under the name that it was opened by, while it is anywhere. */
+static void
+test_file_that_is_moved(void **state)
+{
+    (void)state;
+    struct buf memory;
+    struct warc_record record;
+    char from[1024], to[1024];
+    buf_init(&memory, 1 << 20);
+    struct warc_writer *writer = open_writer(1 << 20);
+    const struct warc_location at = write_one(writer, SLICE("HTTP/1.1 200 OK\r\n\r\n"), SLICE("x"));
+    const struct slice file = slice_string(at.file);
+    warc_sync(writer, NULL);
+    struct warc_reader *reader = warc_reader_open(directory, NULL);
+    snprintf(from, sizeof from, "%s/%s", directory, at.file);
+    snprintf(to, sizeof to, "%s/elsewhere", directory);
+    assert_int_equal(warc_read(reader, file, at.offset, at.length, &memory, &record, NULL),
+                     STATUS_OK);
+    assert_int_equal(rename(from, to), 0);
+    assert_int_equal(warc_read(reader, file, at.offset, at.length, &memory, &record, NULL),
+                     STATUS_OK);
+    assert_int_equal(unlink(to), 0);
+    assert_int_equal(warc_read(reader, file, at.offset, at.length, &memory, &record, NULL),
+                     STATUS_NOT_FOUND);
+    warc_reader_close(reader);
+    warc_writer_close(writer, NULL);
+    buf_release(&memory);
+}
+
+static void
+test_record_of_another_version(void **state)
+{
+    struct buf memory;
+    struct warc_record record;
+    struct reason why = {""};
+    (void)state;
+    buf_init(&memory, 1 << 10);
+    buf_append_string(&memory, "WARC/2.0\r\nWARC-Type: metadata\r\nContent-Length: 0\r\n\r\n");
+    assert_int_equal(warc_record_parse(&memory, NULL, &record, &why), STATUS_CORRUPT);
+    assert_string_equal(why.text, "no WARC record begins there");
+    buf_release(&memory);
+}
+
 static enum status
 read_again(struct warc_reader *reader, const struct warc_location *at, struct buf *memory,
            struct warc_record *record)
@@ -894,6 +938,8 @@ main(void)
         cmocka_unit_test_teardown(bodies_end_at_their_limit, empty_directory),
         cmocka_unit_test_teardown(records_are_copied, empty_directory),
         cmocka_unit_test_teardown(only_records_are_copied, empty_directory),
+        cmocka_unit_test_teardown(test_file_that_is_moved, empty_directory),
+        cmocka_unit_test(test_record_of_another_version),
     };
     return cmocka_run_group_tests_name("warc", tests, make_directory, remove_directory) +
            warc_records_run() + warc_faults_run();
