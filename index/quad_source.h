@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/slice.h"
@@ -224,11 +225,12 @@ struct quad_source {
     /* Tells whether patterns with this graph (OID_NONE: any) are better asked by scan_many. NULL:
      * all. */
     bool (*rather_many)(void *context, oid graph);
-    /* The values of a place with their numbers, ascending where `again`; free them. NULL: the
-     * source does not count. LIMIT: they do not fit in the memory; UNSUPPORTED: not by this place.
-     */
+    /* The values of a place with their numbers, ascending where `again`; release them with
+     * release_counts, from any thread, and change nothing. NULL: the source does not count. LIMIT:
+     * they do not fit in the memory; UNSUPPORTED: not by this place. */
     enum status (*count_triples)(void *context, const struct count_request *request,
                                  struct triple_count **counts, size_t *count, struct reason *why);
+    void (*release_counts)(struct triple_count *counts); /* NULL: free them */
     /* Counts likewise, by digests, ascending; free them. different: only which values there are is
      * asked, and their numbers may be any but 0. NULL: the source has no use for it. LIMIT,
      * UNSUPPORTED: it cannot be said, or not worth it. */
@@ -268,5 +270,15 @@ struct quad_source {
                                struct reason *why);
     void (*search_close)(struct text_scan *scan);
 };
+
+static inline void
+quad_source_release_counts(const struct quad_source *source, struct triple_count *counts)
+{
+    if (source->release_counts) {
+        source->release_counts(counts);
+    } else {
+        free(counts);
+    }
+}
 
 #endif

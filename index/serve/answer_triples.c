@@ -124,7 +124,7 @@ answer_counts(struct triples *triples, struct reason *why)
     codec_put_u64(&triples->out, version[0]);
     codec_put_u64(&triples->out, version[1]);
     status = send_counts(triples, counts, count, why);
-    free(counts);
+    quad_source_release_counts(triples->source, counts);
     return status;
 }
 

@@ -178,7 +178,7 @@ tell_values(struct values *values, const uint64_t known[2], struct reason *why)
     codec_put_u64(&values->out, version[0]);
     codec_put_u64(&values->out, version[1]);
     status = status == STATUS_OK ? send_values(values, counts, count, why) : status;
-    free(counts);
+    quad_source_release_counts(values->source, counts);
     return unknown ? STATUS_OK : status;
 }
 

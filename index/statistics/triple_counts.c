@@ -1,6 +1,8 @@
 #include "index/statistics/triple_counts.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -284,6 +286,49 @@ triple_counts_read(const struct quad_source *source, const struct count_request 
 
 enum { ENTRIES = 64, CACHE_BYTES = 32 << 20 };
 
+/* A list that several may have; the last to release it frees it. */
+struct lent {
+    atomic_size_t users;
+    struct triple_count list[];
+};
+
+static struct lent *
+lent_of(struct triple_count *counts)
+{
+    return (struct lent *)(void *)((char *)counts - offsetof(struct lent, list));
+}
+
+static struct triple_count *
+lend(struct triple_count *counts)
+{
+    if (counts != NULL) {
+        atomic_fetch_add_explicit(&lent_of(counts)->users, 1, memory_order_relaxed);
+    }
+    return counts;
+}
+
+void
+triple_counts_release(struct triple_count *counts)
+{
+    if (counts != NULL &&
+        atomic_fetch_sub_explicit(&lent_of(counts)->users, 1, memory_order_acq_rel) == 1) {
+        free(lent_of(counts));
+    }
+}
+
+/* A list that can be lent, of one that is freed. */
+static struct triple_count *
+make_lent(struct triple_count *counts, size_t count)
+{
+    struct lent *lent = memory_alloc(sizeof *lent + count * sizeof *counts);
+    atomic_init(&lent->users, 1);
+    if (count > 0) {
+        memcpy(lent->list, counts, count * sizeof *counts);
+    }
+    free(counts);
+    return lent->list;
+}
+
 struct entry {
     struct quad_oids pattern;
     enum triple_place by;
@@ -313,7 +358,7 @@ static void
 forget(struct triple_count_cache *cache, struct entry *entry)
 {
     cache->bytes -= entry->count * sizeof *entry->counts;
-    free(entry->counts);
+    triple_counts_release(entry->counts);
     *entry = (struct entry){.used = 0};
 }
 
@@ -343,16 +388,6 @@ find_entry(struct triple_count_cache *cache, const struct count_request *request
     return NULL;
 }
 
-static struct triple_count *
-copy_counts(const struct triple_count *counts, size_t count)
-{
-    struct triple_count *copy = memory_alloc((count + 1) * sizeof *copy);
-    if (count > 0) {
-        memcpy(copy, counts, count * sizeof *copy);
-    }
-    return copy;
-}
-
 /* NOT_FOUND when there is no such entry, AGAIN when its counts were asked for; else how it went
  * when it was counted. */
 static enum status
@@ -370,7 +405,7 @@ look_up(struct triple_count_cache *cache, uint64_t version, const struct count_r
     } else if (entry != NULL && entry->failed) {
         status = entry->failed >= request->memory ? STATUS_LIMIT : STATUS_NOT_FOUND;
     } else if (entry != NULL && entry->count * sizeof *entry->counts <= request->memory) {
-        *counts = copy_counts(entry->counts, entry->count);
+        *counts = lend(entry->counts);
         *count = entry->count;
         status = STATUS_OK;
     }
@@ -410,7 +445,7 @@ make_entry(struct triple_count_cache *cache, size_t bytes)
 
 static void
 keep(struct triple_count_cache *cache, uint64_t version, const struct count_request *request,
-     const struct triple_count *counts, size_t count, enum status outcome)
+     struct triple_count *counts, size_t count, enum status outcome)
 {
     const size_t bytes = count * sizeof *counts;
     pthread_mutex_lock(&cache->mutex);
@@ -428,7 +463,7 @@ keep(struct triple_count_cache *cache, uint64_t version, const struct count_requ
         entry = make_entry(cache, bytes);
         *entry = (struct entry){.pattern = request->pattern,
                                 .by = request->by,
-                                .counts = copy_counts(counts, count),
+                                .counts = lend(counts),
                                 .count = count,
                                 .failed = outcome == STATUS_LIMIT ? request->memory : 0,
                                 .asked = outcome == STATUS_UNSUPPORTED,
@@ -454,6 +489,7 @@ triple_counts_cached(struct triple_count_cache *cache, uint64_t version,
         return known == STATUS_OK ? STATUS_OK : status_fail(why, known, too_many);
     }
     const enum status status = triple_counts_read(source, request, counts, count, why);
+    *counts = status == STATUS_OK ? make_lent(*counts, *count) : NULL;
     if (status == STATUS_OK || status == STATUS_LIMIT) {
         keep(cache, version, request, *counts, *count, status);
     }

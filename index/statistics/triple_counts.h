@@ -6,7 +6,8 @@
  * object are gathered, and sorted unless they ascend already. No order has a predicate's triples by
  * subject: these are put together from all objects, and worth it where the answer is kept.
  *
- * The cache keeps answers for one version of the index, for any thread. */
+ * The cache keeps answers for one version of the index, for any thread; it lends them, so that a
+ * list of a million is not copied for each query. */
 #ifndef INDEX_STATISTICS_TRIPLE_COUNTS_H
 #define INDEX_STATISTICS_TRIPLE_COUNTS_H
 
@@ -21,10 +22,12 @@ enum status triple_counts_read(const struct quad_source *source,
 struct triple_count_cache;
 struct triple_count_cache *triple_count_cache_new(void);
 void triple_count_cache_free(struct triple_count_cache *cache);
-/* Gives what the cache has, or else what triple_counts_read finds; versions grow. */
+/* Gives what the cache has, or else what triple_counts_read finds; versions grow. Release the
+ * counts with triple_counts_release; they may outlive the cache. */
 enum status triple_counts_cached(struct triple_count_cache *cache, uint64_t version,
                                  const struct quad_source *source,
                                  const struct count_request *request, struct triple_count **counts,
                                  size_t *count, struct reason *why);
+void triple_counts_release(struct triple_count *counts); /* NULL is allowed */
 
 #endif

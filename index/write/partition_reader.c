@@ -261,6 +261,7 @@ reader_new(struct partition *partition)
                                           .integer = oid_inline_integer,
                                           .kind = oid_term_kind,
                                           .count_triples = source_count_triples,
+                                          .release_counts = triple_counts_release,
                                           .recall_lists = source_recall_lists,
                                           .keep_list = source_keep_list,
                                           .estimate = source_estimate,

@@ -184,7 +184,7 @@ static void counts_close(struct operator* operator)
     struct counts *counts = (struct counts *)operator;
     memory_give(&operator->run->account, counts->taken);
     if (!counts->borrowed) {
-        free(counts->list);
+        quad_source_release_counts(operator->run->source, counts->list);
     }
 }
 

@@ -258,7 +258,7 @@ cached(struct triple_count_cache *cache, uint64_t version, struct memory_source 
                      STATUS_OK);
     const uint64_t triples = counts[0].triples;
     assert_int_equal(count, 1);
-    free(counts);
+    triple_counts_release(counts);
     return triples;
 }
 
@@ -297,7 +297,7 @@ test_the_cache_is_bounded(void **state)
         request.pattern.predicate = (oid)1 << 62 | i << 3 | 1;
         assert_int_equal(triple_counts_cached(cache, 1, source, &request, &counts, &count, NULL),
                          STATUS_OK);
-        free(counts);
+        triple_counts_release(counts);
     }
     /* What did not fit is asked again with more memory. */
     request.pattern.predicate = OID_NONE;
@@ -310,7 +310,7 @@ test_the_cache_is_bounded(void **state)
     assert_int_equal(triple_counts_cached(cache, 1, source, &request, &counts, &count, NULL),
                      STATUS_OK);
     assert_int_equal(count, OBJECTS);
-    free(counts);
+    triple_counts_release(counts);
     triple_count_cache_free(cache);
     memory_source_free(memory);
 }
@@ -347,7 +347,7 @@ test_what_is_asked_once_is_not_counted(void **state)
                 assert_int_equal(counts[k].triples,
                                  count_by_hand(source, &request, counts[k].value));
             }
-            free(counts);
+            triple_counts_release(counts);
         }
     }
     triple_count_cache_free(cache);
@@ -375,7 +375,7 @@ test_what_was_counted_for_a_group_ascends(void **state)
         for (size_t k = 1; k < count; k++) {
             assert_true(counts[k - 1].value < counts[k].value);
         }
-        free(counts);
+        triple_counts_release(counts);
     }
     triple_count_cache_free(cache);
     memory_source_free(memory);

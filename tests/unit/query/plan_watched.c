@@ -113,6 +113,7 @@ test_every_operator_stops(void **state)
     watched.scan_next = watched.source.scan_next;
     watched.source.scan_next = watched_next;
     watched.source.count_triples = watched_counts;
+    watched.source.release_counts = NULL;
     watched.source.recall_lists = recall_nothing;
     for (size_t i = 0; i < sizeof stopped / sizeof *stopped; i++) {
         assert_int_equal(run_watched(stopped[i], 0), STATUS_OK);

@@ -326,6 +326,7 @@ with_source(struct partition_reader *reader, bool counts)
     source.scan_close = scan_close;
     source.estimate = estimate;
     source.count_triples = counts ? count_triples : NULL;
+    source.release_counts = NULL;
     source.recall_lists = recall_lists;
     source.search = search;
     source.search_next = search_next;

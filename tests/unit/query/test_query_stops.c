@@ -218,6 +218,7 @@ every_plan_ends_soon(void **state)
     must(partition_reader_open(&reader, partition, &why), &why);
     source = *partition_reader_source(reader);
     source.count_triples = count_anew;
+    source.release_counts = NULL;
     source.recall_lists = recall_nothing;
 
     const struct shape all = {"SELECT DISTINCT ?s ?p ?o { ?s ?p ?o }", false};
