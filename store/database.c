@@ -20,7 +20,12 @@
 enum {
     PAGE_BYTES = 4096,
     LOCK_POLL_MS = 10,
-    RECOVERY_WANTS = 16 << 20 /* a disk with less is named as the likely reason of failure */
+    RECOVERY_WANTS = 16 << 20, /* a disk with less is named as the likely reason of failure */
+    /* Of an environment that several threads use. The library would make three mutexes for each
+     * page that the cache may hold some day, and set each: 30 ms and 15 MB for 256 MB. So chains of
+     * pages share mutexes, and it begins with few and makes more when pages come. */
+    CHAIN_MUTEXES = 1021,
+    FIRST_MUTEXES = 4096
 };
 
 /* ---- the checksum ---- */
@@ -143,6 +148,12 @@ configure(DB_ENV *environment, const struct database_options *options)
     environment->set_errcall(environment, report);
     int error = environment->set_cachesize(environment, (uint32_t)(cache >> 30),
                                            (uint32_t)(cache & ((1u << 30) - 1)), 1);
+    if (error == 0 && options->threads) {
+        error = environment->set_mp_mtxcount(environment, CHAIN_MUTEXES);
+    }
+    if (error == 0 && options->threads) {
+        error = environment->mutex_set_init(environment, FIRST_MUTEXES);
+    }
     if (error == 0) {
         error = environment->set_lg_bsize(environment, options->log_buffer_bytes);
     }

@@ -407,6 +407,18 @@ start_service(struct index_stage *stage, unsigned partition, struct reason *why)
     return service_start(&stage->service, stage->partition, &options, why);
 }
 
+/* Batches come and go: their memory is used again and not given back to the system after each,
+ * which would have to clear it for the next. The partition gives back what is left when it has
+ * nothing to do. Called when it is open: its caches came from the system, which clears a page of
+ * them when it is first used. */
+static void
+keep_memory(void)
+{
+    (void)mallopt(M_MMAP_MAX, 0);
+    (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    (void)mallopt(M_TOP_PAD, 16 << 20);
+}
+
 static enum status
 index_open(struct stage_run *run, void **context, struct reason *why)
 {
@@ -437,6 +449,7 @@ index_open(struct stage_run *run, void **context, struct reason *why)
     partition_options_from(&options, stage->folder, set);
     options.lock_wait_ms = 10000;
     TRY(partition_open(&stage->partition, &options, why));
+    keep_memory();
     stage->batch = index_batch_new(stage->partition);
     TRY(find_metastores(stage, why));
     TRY(start_service(stage, partition, why));
@@ -494,20 +507,8 @@ static const struct stage_spec index_spec = {
     .rest_ms = GATHER_MS,
 };
 
-/* Batches come and go: their memory is used again and not given back to the system after each,
- * which would have to clear it for the next. The partition gives back what is left when it has
- * nothing to do. */
-static void
-keep_memory(void)
-{
-    (void)mallopt(M_MMAP_MAX, 0);
-    (void)mallopt(M_TRIM_THRESHOLD, 1 << 30);
-    (void)mallopt(M_TOP_PAD, 16 << 20);
-}
-
 int
 main(int argc, char **argv)
 {
-    keep_memory();
     return stage_main(&index_spec, argc, argv);
 }
