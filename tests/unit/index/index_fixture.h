@@ -125,17 +125,26 @@ fixture_append(void *context, struct slice bytes, struct reason *why)
     return STATUS_OK;
 }
 
+/* Tests open thousands of partitions of a few documents: caches of usual size take longer to make
+ * than such a partition to fill. */
+static inline void
+fixture_options(struct partition_options *options, const char *folder)
+{
+    partition_options_default(options, folder);
+    options->cache_bytes = 16 << 20;
+    options->term_memory = 256 << 10;
+    options->disk_reserve = 0;
+}
+
 static inline struct partition *
 fixture_open(const char *folder, uint64_t cache_bytes)
 {
     struct partition_options options;
     struct partition *partition;
     struct reason why = {""};
-    partition_options_default(&options, folder);
+    fixture_options(&options, folder);
     options.cache_bytes = cache_bytes;
     options.checkpoint_bytes = 1 << 20;
-    options.term_memory = 256 << 10;
-    options.disk_reserve = 0;
     must(partition_open(&partition, &options, &why), &why);
     return partition;
 }

@@ -25,10 +25,9 @@ open_with(uint64_t change_bytes)
 {
     struct partition_options options;
     struct reason why = {""};
-    partition_options_default(&options, folder);
+    fixture_options(&options, folder);
     options.cache_bytes = CACHE;
     options.change_bytes = change_bytes;
-    options.disk_reserve = 0;
     must(partition_open(&partition, &options, &why), &why);
 }
 

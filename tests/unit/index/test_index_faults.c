@@ -237,10 +237,9 @@ open_partition(const char *folder, const struct operation *operation)
     struct partition_options options;
     struct partition *partition;
     struct reason why = {""};
-    partition_options_default(&options, folder);
+    fixture_options(&options, folder);
     options.cache_bytes = CACHE;
     options.checkpoint_bytes = 32 << 10;
-    options.disk_reserve = 0;
     options.change_bytes =
         operation->change_bytes > 0 ? operation->change_bytes : options.change_bytes;
     options.build_from = operation->build_from;
@@ -570,7 +569,7 @@ without_room_nothing_is_written_and_reading_goes_on(void **state)
     struct partition *partition;
     struct reason why = {""};
     copy_index(folder);
-    partition_options_default(&options, folder);
+    fixture_options(&options, folder);
     options.disk_reserve = UINT64_MAX / 2;
     must(partition_open(&partition, &options, &why), &why);
     for (int again = 0; again < 2; again++) {

@@ -28,10 +28,9 @@ open_partition(const char *where)
     struct partition_options options;
     struct partition *partition;
     struct reason why = {""};
-    partition_options_default(&options, where);
+    fixture_options(&options, where);
     options.cache_bytes = CACHE;
     options.checkpoint_bytes = 64 << 10;
-    options.disk_reserve = 0;
     options.pause_s = NEVER_S;
     return partition_open(&partition, &options, &why) == STATUS_OK ? partition : NULL;
 }
@@ -308,8 +307,7 @@ what_is_gathered_stays_in_the_log(void **state)
     struct reason why = {""};
     (void)state;
     copy_index(copy);
-    partition_options_default(&options, copy);
-    options.disk_reserve = 0;
+    fixture_options(&options, copy);
     options.change_bytes = 4 << 10; /* room for any of the batches, not for two */
     options.pause_s = NEVER_S;
     for (unsigned i = 0; i < DOCUMENTS; i++) {
@@ -391,8 +389,7 @@ is_refused_without(const char *file)
     struct reason why = {""};
     copy_index(copy);
     fixture_run("rm %s/%s.db", copy, file);
-    partition_options_default(&options, copy);
-    options.disk_reserve = 0;
+    fixture_options(&options, copy);
     for (int i = 0; i < 2; i++) { /* nor when it is tried again */
         assert_int_equal(partition_open(&partition, &options, &why), STATUS_CORRUPT);
         assert_non_null(strstr(why.text, file));
@@ -441,8 +438,7 @@ a_pause_brings_all_in(void **state)
     (void)state;
     copy_index(copy);
     leave_gathered(copy, 1);
-    partition_options_default(&options, copy);
-    options.disk_reserve = 0;
+    fixture_options(&options, copy);
     options.pause_s = 0;
     must(partition_open(&partition, &options, &why), &why);
     while (gathered(partition) > 0) {

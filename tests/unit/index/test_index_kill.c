@@ -78,10 +78,9 @@ replace_with_fault(const char *folder, enum fault_action action, uint64_t at)
     struct partition_options options;
     struct partition *partition;
     struct reason why = {""};
-    partition_options_default(&options, folder);
+    fixture_options(&options, folder);
     options.cache_bytes = cache;
     options.checkpoint_bytes = 64 << 10;
-    options.disk_reserve = 0;
     if (partition_open(&partition, &options, &why) != STATUS_OK) {
         return EXIT_SYSTEM;
     }

@@ -32,10 +32,9 @@ open_with(const char *name, uint32_t pause_s, char folder[96])
     struct partition *partition;
     struct reason why = {""};
     snprintf(folder, 96, "%s/%s", base, name);
-    partition_options_default(&options, folder);
+    fixture_options(&options, folder);
     options.cache_bytes = CACHE;
     options.checkpoint_bytes = 1 << 20;
-    options.disk_reserve = 0;
     options.pause_s = pause_s;
     options.build_from = build_from;
     must(partition_open(&partition, &options, &why), &why);

@@ -345,7 +345,7 @@ other_formats_are_refused(void **state)
     put_uri("http://example.co.uk/", 3, false);
     partition_close(partition);
     const uint64_t format = change_format(0);
-    partition_options_default(&options, folder);
+    fixture_options(&options, folder);
     for (int i = -3; i <= 1; i += i == -2 ? 3 : 1) {
         (void)change_format(format + (uint64_t)i);
         assert_int_equal(partition_open(&partition, &options, &why), STATUS_UNSUPPORTED);

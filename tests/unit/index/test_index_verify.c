@@ -133,9 +133,8 @@ verify(const char *folder, struct buf *report)
     struct partition *partition;
     const atomic_bool cancel = false;
     struct reason why = {""};
-    partition_options_default(&options, folder);
+    fixture_options(&options, folder);
     options.cache_bytes = CACHE;
-    options.disk_reserve = 0;
     enum status status = partition_open(&partition, &options, &why);
     if (status == STATUS_OK) {
         status =
@@ -377,9 +376,8 @@ every_changed_record_is_found(void **state)
     snprintf(folder, sizeof folder, "%s/few", base);
     struct partition_options options;
     struct partition *partition;
-    partition_options_default(&options, folder);
+    fixture_options(&options, folder);
     options.cache_bytes = CACHE;
-    options.disk_reserve = 0;
     options.change_bytes = 0; /* so nothing is gathered: all trees have all */
     must(partition_open(&partition, &options, &why), &why);
     struct index_batch *batch = index_batch_new(partition);

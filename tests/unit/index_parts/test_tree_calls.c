@@ -414,9 +414,8 @@ openings_are_whole_or_not(void)
         struct partition_options options;
         struct partition *partition = NULL;
         struct reason because = {""};
-        partition_options_default(&options, folder);
+        fixture_options(&options, folder);
         options.cache_bytes = CACHE;
-        options.disk_reserve = 0;
         calls = 0;
         fail_at = at;
         const enum status status = partition_open(&partition, &options, &because);

@@ -207,10 +207,9 @@ an_empty_memory_is_not_full(void **state)
     struct buf quads;
     const uint64_t seed = fixture_seed; /* of the tests that follow */
     assert_true(scratch_folder(folder, "test_words"));
-    partition_options_default(&options, folder);
+    fixture_options(&options, folder);
     options.cache_bytes = WORDS_CACHE;
     options.words_memory = 32 << 10;
-    options.disk_reserve = 0;
     buf_init(&quads, 1 << 20);
     must(partition_open(&partition, &options, &why), &why);
     struct index_batch *batch = index_batch_new(partition);

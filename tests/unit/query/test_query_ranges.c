@@ -331,9 +331,8 @@ fill(void)
 {
     struct partition_options options;
     struct reason why = {""};
-    partition_options_default(&options, asked.folder);
+    fixture_options(&options, asked.folder);
     options.cache_bytes = 64 << 20;
-    options.disk_reserve = 0;
     options.snapshot_memory = GATHERED_BYTES;
     must(partition_open(&partition, &options, &why), &why);
     struct index_batch *batch = index_batch_new(partition);
