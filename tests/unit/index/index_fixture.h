@@ -9,9 +9,16 @@
 
 #include <cmocka.h>
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "index/read/dump.h"
@@ -191,6 +198,49 @@ fixture_run(const char *format, const char *a, const char *b)
     char command[256];
     snprintf(command, sizeof(command), format, a, b);
     assert_int_equal(system(command), 0);
+}
+
+static inline int
+fixture_remove_one(const char *path, const struct stat *at, int kind, struct FTW *where)
+{
+    (void)at;
+    (void)kind;
+    (void)where;
+    return remove(path);
+}
+
+/* Makes BASE/copy the same as BASE/index. Tests of faults do it hundreds of times, and to start rm
+ * and cp takes longer than the index does. */
+static inline void
+fixture_copy(char copy[SCRATCH_SIZE + 32], const char *base)
+{
+    char from[SCRATCH_SIZE + 300], to[SCRATCH_SIZE + 300];
+    snprintf(copy, SCRATCH_SIZE + 32, "%s/copy", base);
+    snprintf(from, sizeof from, "%s/index", base);
+    assert_true(nftw(copy, fixture_remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0 || errno == ENOENT);
+    assert_int_equal(mkdir(copy, 0700), 0);
+    DIR *folder = opendir(from);
+    assert_non_null(folder);
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        struct stat file;
+        if (entry->d_name[0] == '.') {
+            continue;
+        }
+        snprintf(from, sizeof from, "%s/index/%s", base, entry->d_name);
+        snprintf(to, sizeof to, "%s/%s", copy, entry->d_name);
+        const int in = open(from, O_RDONLY | O_CLOEXEC);
+        assert_true(in >= 0 && fstat(in, &file) == 0 && S_ISREG(file.st_mode));
+        const int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, file.st_mode & 0777);
+        assert_true(out >= 0);
+        while (file.st_size > 0) {
+            const ssize_t n = sendfile(out, in, NULL, (size_t)file.st_size);
+            assert_true(n > 0);
+            file.st_size -= n;
+        }
+        close(in);
+        close(out);
+    }
+    closedir(folder);
 }
 
 #endif

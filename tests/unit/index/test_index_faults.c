@@ -306,14 +306,6 @@ dump_is(const char *folder, const struct operation *operation, const struct buf 
     return same;
 }
 
-static void
-copy_index(char folder[SCRATCH_SIZE + 32])
-{
-    fixture_run("rm -rf %s/copy%s", base, "");
-    fixture_run("cp -r %s/index %s/copy", base, base);
-    snprintf(folder, SCRATCH_SIZE + 32, "%s/copy", base);
-}
-
 struct tally {
     unsigned tries, old, new;
 };
@@ -324,7 +316,7 @@ try(const struct operation *operation, enum fault_action action, uint64_t at, ui
     struct tally *tally)
 {
     char folder[SCRATCH_SIZE + 32];
-    copy_index(folder);
+    fixture_copy(folder, base);
     if (crash_at > 0) {
         (void)run_child(folder, operation, FAULT_KILL, crash_at, false);
     }
@@ -347,7 +339,7 @@ static uint64_t
 perform_in_peace(const struct operation *operation)
 {
     char folder[SCRATCH_SIZE + 32];
-    copy_index(folder);
+    fixture_copy(folder, base);
     assert_int_equal(perform(folder, operation, FAULT_NONE, 0, false), 0);
     const uint64_t writes = environment_writes();
     struct partition *partition = open_partition(folder, operation);
@@ -436,7 +428,7 @@ try_backup(enum fault_action action, uint64_t at, uint64_t cut)
 {
     char folder[SCRATCH_SIZE + 32], target[SCRATCH_SIZE + 64];
     int result;
-    copy_index(folder);
+    fixture_copy(folder, base);
     snprintf(target, sizeof target, "%s/saved", base);
     fixture_run("rm -rf %s%s", target, "");
     const pid_t child = fork();
@@ -520,7 +512,7 @@ a_damaged_page_is_named_and_the_rest_is_readable(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char folder[SCRATCH_SIZE + 32], named[64];
         struct reason why = {""};
-        copy_index(folder);
+        fixture_copy(folder, base);
         flip(folder, cases[i].tree, cases[i].page);
         snprintf(named, sizeof named, "%s.db: page %ld is damaged", cases[i].tree, cases[i].page);
         struct partition *partition = open_partition(folder, &operations[0]);
@@ -552,7 +544,7 @@ a_removed_keyword_index_is_made_anew(void **state)
 {
     (void)state;
     char folder[SCRATCH_SIZE + 32];
-    copy_index(folder);
+    fixture_copy(folder, base);
     fixture_run("rm %s/words.db%s", folder, "");
     assert_true(dump_is(folder, &operations[0], &before));
 }
@@ -568,7 +560,7 @@ without_room_nothing_is_written_and_reading_goes_on(void **state)
     struct partition_stats stats;
     struct partition *partition;
     struct reason why = {""};
-    copy_index(folder);
+    fixture_copy(folder, base);
     fixture_options(&options, folder);
     options.disk_reserve = UINT64_MAX / 2;
     must(partition_open(&partition, &options, &why), &why);

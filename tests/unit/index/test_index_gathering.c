@@ -105,14 +105,6 @@ teardown(void **state)
     return 0;
 }
 
-static void
-copy_index(char copy[SCRATCH_SIZE + 32])
-{
-    fixture_run("rm -rf %s/copy%s", base, "");
-    fixture_run("cp -r %s/index %s/copy", base, base);
-    snprintf(copy, SCRATCH_SIZE + 32, "%s/copy", base);
-}
-
 /* ---- faults ---- */
 
 static bool
@@ -159,7 +151,7 @@ try(enum fault_action action, uint64_t at)
 {
     char copy[SCRATCH_SIZE + 32];
     struct reason why = {""};
-    copy_index(copy);
+    fixture_copy(copy, base);
     const bool done = run_child(copy, action, at);
     struct partition *partition = open_partition(copy);
     assert_non_null(partition);
@@ -179,7 +171,7 @@ batches_are_there_up_to_one(void **state)
     char copy[SCRATCH_SIZE + 32];
     struct reason why = {""};
     (void)state;
-    copy_index(copy);
+    fixture_copy(copy, base);
     struct partition *partition = open_partition(copy);
     environment_fault(FAULT_NONE, 0);
     must(replace_one_by_one(partition, &why), &why);
@@ -222,7 +214,7 @@ a_start_has_what_was_gathered(void **state)
 {
     char copy[SCRATCH_SIZE + 32];
     (void)state;
-    copy_index(copy);
+    fixture_copy(copy, base);
     leave_gathered(copy, 1);
     struct partition *partition = open_partition(copy);
     const size_t count = gathered(partition);
@@ -243,7 +235,7 @@ batches_without_changes_take_no_room(void **state)
     char copy[SCRATCH_SIZE + 32];
     struct reason why = {""};
     (void)state;
-    copy_index(copy);
+    fixture_copy(copy, base);
     leave_gathered(copy, 1);
     struct partition *partition = open_partition(copy);
     const size_t count = gathered(partition);
@@ -271,7 +263,7 @@ a_large_batch_comes_after(void **state)
     char copy[SCRATCH_SIZE + 32];
     struct reason why = {""};
     (void)state;
-    copy_index(copy);
+    fixture_copy(copy, base);
     leave_gathered(copy, 1);
     struct partition *partition = open_partition(copy);
     struct buf mixed[DOCUMENTS];
@@ -306,7 +298,7 @@ what_is_gathered_stays_in_the_log(void **state)
     struct partition *partition;
     struct reason why = {""};
     (void)state;
-    copy_index(copy);
+    fixture_copy(copy, base);
     fixture_options(&options, copy);
     options.change_bytes = 4 << 10; /* room for any of the batches, not for two */
     options.pause_s = NEVER_S;
@@ -348,7 +340,7 @@ is_refused_without_its_log(unsigned batches)
     struct transaction *transaction;
     struct tree *tree;
     struct reason why = {""};
-    copy_index(copy);
+    fixture_copy(copy, base);
     leave_gathered(copy, batches);
     const struct environment_options options = {.folder = copy, .cache_bytes = CACHE};
     must(environment_open(&environment, &options, &why), &why);
@@ -387,7 +379,7 @@ is_refused_without(const char *file)
     struct partition_options options;
     struct partition *partition;
     struct reason why = {""};
-    copy_index(copy);
+    fixture_copy(copy, base);
     fixture_run("rm %s/%s.db", copy, file);
     fixture_options(&options, copy);
     for (int i = 0; i < 2; i++) { /* nor when it is tried again */
@@ -402,7 +394,7 @@ is_dumped_without(const char *file)
 {
     char copy[SCRATCH_SIZE + 32];
     struct reason why = {""};
-    copy_index(copy);
+    fixture_copy(copy, base);
     fixture_run("rm %s/%s.db", copy, file);
     struct partition *partition = open_partition(copy);
     assert_non_null(partition);
@@ -436,7 +428,7 @@ a_pause_brings_all_in(void **state)
     struct partition *partition;
     struct reason why = {""};
     (void)state;
-    copy_index(copy);
+    fixture_copy(copy, base);
     leave_gathered(copy, 1);
     fixture_options(&options, copy);
     options.pause_s = 0;

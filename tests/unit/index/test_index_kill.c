@@ -137,9 +137,7 @@ static bool
 try(enum fault_action action, uint64_t at, unsigned *old, unsigned *new)
 {
     char folder[SCRATCH_SIZE + 32];
-    fixture_run("rm -rf %s/copy%s", base, "");
-    fixture_run("cp -r %s/index %s/copy", base, base);
-    snprintf(folder, sizeof(folder), "%s/copy", base);
+    fixture_copy(folder, base);
     if (crash_at > 0) {
         in_opening = false;
         const int result = run_child(folder, FAULT_KILL, crash_at);

@@ -198,9 +198,7 @@ try(enum fault_action action, uint64_t at)
     struct buf dump;
     int result;
     buf_init(&dump, 1 << 26);
-    fixture_run("rm -rf %s/copy%s", base, "");
-    fixture_run("cp -r %s/index %s/copy", base, base);
-    snprintf(folder, sizeof folder, "%s/copy", base);
+    fixture_copy(folder, base);
     const pid_t child = fork();
     if (child == 0) {
         log_open("test", LOG_LEVEL_ERROR, false);
@@ -292,9 +290,7 @@ compacting_makes_files_smaller(void **state)
 {
     (void)state;
     char folder[SCRATCH_SIZE + 32];
-    fixture_run("rm -rf %s/copy%s", base, "");
-    fixture_run("cp -r %s/index %s/copy", base, base);
-    snprintf(folder, sizeof folder, "%s/copy", base);
+    fixture_copy(folder, base);
     const uint64_t before = quads_bytes(folder);
     assert_int_equal(compact_with_fault(folder, FAULT_NONE, 0), 0);
     const uint64_t after = quads_bytes(folder);
@@ -337,9 +333,7 @@ compacting_tells_sizes(void **state)
     (void)state;
     char folder[SCRATCH_SIZE + 32], plain[SCRATCH_SIZE + 32];
     struct reason why = {""};
-    fixture_run("rm -rf %s/copy%s", base, "");
-    fixture_run("cp -r %s/index %s/copy", base, base);
-    snprintf(folder, sizeof folder, "%s/copy", base);
+    fixture_copy(folder, base);
     snprintf(plain, sizeof plain, "%s/index", base);
     struct told told = {.partition = fixture_open(folder, CACHE)};
     buf_init(&told.lines, 1 << 16);

@@ -70,14 +70,6 @@ remove_base(void **state)
     return 0;
 }
 
-static void
-copy_index(char folder[SCRATCH_SIZE + 32])
-{
-    fixture_run("rm -rf %s/copy%s", base, "");
-    fixture_run("cp -r %s/index %s/copy", base, base);
-    snprintf(folder, SCRATCH_SIZE + 32, "%s/copy", base);
-}
-
 /* ---- while batches go on ---- */
 
 struct writing {
@@ -105,7 +97,7 @@ verify_keeps_nobody_waiting(void **state)
     pthread_t writer;
     unsigned meanwhile = 0;
     enum { TURNS_MOST = 200 };
-    copy_index(folder);
+    fixture_copy(folder, base);
     struct writing writing = {.partition = fixture_open(folder, CACHE)};
     assert_int_equal(pthread_create(&writer, NULL, replace_again_and_again, &writing), 0);
     const unsigned verifications = (unsigned)brief(VERIFICATIONS, VERIFICATIONS / 3);
@@ -223,7 +215,7 @@ what_is_wrong_is_named(void **state)
         char folder[SCRATCH_SIZE + 32];
         struct buf report;
         buf_init(&report, 1 << 20);
-        copy_index(folder);
+        fixture_copy(folder, base);
         do_wrong(folder, &cases[i]);
         assert_int_equal(verify(folder, &report), STATUS_CORRUPT);
         (void)buf_append(&report, "", 1);
@@ -463,7 +455,7 @@ try_flip(const char *name, long at)
 {
     char folder[SCRATCH_SIZE + 32], path[PATH_SIZE];
     int result;
-    copy_index(folder);
+    fixture_copy(folder, base);
     snprintf(path, sizeof path, "%s/%s", folder, name);
     flip(path, at);
     const pid_t child = fork();
