@@ -233,9 +233,8 @@ static enum status
 stream_answer(struct question *question, const struct web_request *request, struct web_reply *reply,
               struct reason *why)
 {
-    struct web_stream *stream =
-        web_stream_open(question->service->threads, produce, question_free, question,
-                        &question->query->cancelled);
+    struct web_stream *stream = web_stream_open(question->service->threads, produce, question_free,
+                                                question, &question->query->cancelled);
     size_t length;
     if (stream == NULL) {
         return status_fail(why, STATUS_SYSTEM, "cannot start a thread");

@@ -13,8 +13,8 @@
 #include "stages/fetch/hosts/fetch_hosts.h"
 #include "stages/fetch/hosts/host_delays.h"
 #include "stages/fetch/http/address_limit.h"
-#include "stages/fetch/http/fetch_http_private.h"
 #include "stages/fetch/http/hosts_file.h"
+#include "stages/fetch/http/http_state.h"
 #include "tests/unit/memory_in_use.h"
 #include "tests/unit/scratch.h"
 
@@ -108,14 +108,14 @@ each_descriptor_has_its_place(void **state)
     (void)state;
     for (int number = 0; number < NUMBERS; number++) {
         struct descriptor *descriptor = fetch_http_descriptor(&http, number);
-        assert_true(http.descriptor_count > (size_t)number);
+        assert_true(http.descriptors.count > (size_t)number);
         assert_int_equal(descriptor->watched, 0);
         descriptor->watched = (uint32_t)number + 1;
     }
     for (int number = 0; number < NUMBERS; number++) {
         assert_int_equal(fetch_http_descriptor(&http, number)->watched, number + 1);
     }
-    free(http.descriptors);
+    free(http.descriptors.all);
 }
 
 static void

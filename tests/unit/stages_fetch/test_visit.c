@@ -292,7 +292,7 @@ visits_that_are_put_off_are_spread(void **state)
     job.job.due_ms = 5;
     for (int i = 0; i < 40; i++) {
         char uri[64];
-        struct recrawl_budget budget = fetch.budget;
+        struct recrawl_budget budget = fetch.recrawl.budget;
         (void)recrawl_budget_take(&budget, (double)now_ms / 1000, &budget_wait);
         make_task();
         snprintf(uri, sizeof uri, "http://a.example/%d", i);
@@ -320,7 +320,7 @@ visits_again_wait_for_the_budget(void **state)
     job.job.due_ms = 5;
     for (int i = 0; i < 60; i++) {
         make_task();
-        struct recrawl_budget budget = fetch.budget;
+        struct recrawl_budget budget = fetch.recrawl.budget;
         (void)recrawl_budget_take(&budget, (double)now_ms / 1000, &budget_wait);
         task_begin(&task);
         if (freed) {
