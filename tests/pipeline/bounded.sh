@@ -71,7 +71,9 @@ echo "$served answers with content, $removed bytes of archive removed; at most $
 ((removed >= keep)) || fail 'too little was archived to prove anything'
 # What processes still write to, and what came since the last look, is beyond what is to be kept.
 ((archive < 2 * keep)) || fail "the archive passed its bound of $keep bytes"
-((late < early + early / 20 + keep)) || fail 'the directory grows'
+# A log file of the metadata store that is full stays beside the next one until a checkpoint.
+log_file=4194304
+((late < early + early / 20 + keep + log_file)) || fail 'the directory grows'
 quadrille verify --dir "$work/crawl" >"$work/out" || fail "$(cat "$work/out")"
 for ((i = 0; i < count; i++)); do
     quadrille transform --dir "$work/crawl" --uri "http://data.example/$i.nt" >"$work/out" 2>&1 &&
