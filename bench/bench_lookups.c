@@ -43,6 +43,7 @@ struct bench {
     struct sample sample;
     struct service_options service;
     struct turns *turns;
+    struct threads *threads;
     int event;
     struct buf request, answer;
     uint64_t random;
@@ -99,7 +100,7 @@ ask(struct bench *bench)
     struct answer *job;
     struct cursor *cursor;
     const struct cursor_settings settings = {
-        .turns = bench->turns, .event = bench->event, .window = 4 << 20};
+        .threads = bench->threads, .turns = bench->turns, .event = bench->event, .window = 4 << 20};
     buf_reset(&bench->answer);
     const uint64_t start = clock_monotonic_us();
     must(
@@ -282,6 +283,7 @@ main(int argc, char **argv)
     bench.folder = argv[1];
     bench.service = (struct service_options){.scratch_folder = argv[1], .query_memory = 512 << 20};
     bench.turns = turns_new(2, 512 << 20);
+    bench.threads = threads_new(2, 0);
     bench.event = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     buf_init(&bench.request, ANSWER_MAXIMUM);
     buf_init(&bench.answer, ANSWER_MAXIMUM);
@@ -299,6 +301,7 @@ main(int argc, char **argv)
     }
     partition_close(bench.partition);
     sample_release(&bench.sample);
+    threads_free(bench.threads);
     turns_free(bench.turns);
     buf_release(&bench.request);
     buf_release(&bench.answer);

@@ -23,6 +23,7 @@ static struct world {
     struct patch_queue *patches;
     struct sessions *sessions;
     struct turns *turns;
+    struct threads *threads;
     struct service_options options;
     int event;
     uint64_t runs;
@@ -44,6 +45,7 @@ clear_world(void)
     sessions_free(world.sessions);
     patch_queue_free(world.patches);
     partition_close(world.partition);
+    threads_free(world.threads);
     turns_free(world.turns);
     while (folder != NULL && (entry = readdir(folder)) != NULL) {
         (void)unlinkat(dirfd(folder), entry->d_name, 0);
@@ -71,6 +73,7 @@ make_world(void)
     world.patches = patch_queue_new(world.event);
     world.sessions = sessions_new(world.partition, 8);
     world.turns = turns_new(1, 8 << 20);
+    world.threads = threads_new(1, 0);
     world.options = (struct service_options){.scratch_folder = world.folder,
                                              .query_timeout_ms = 100,
                                              .query_disk = 1 << 20,
@@ -93,8 +96,11 @@ open_answer(struct slice payload)
         STATUS_OK) {
         return;
     }
-    const struct cursor_settings settings = {
-        .turns = world.turns, .event = world.event, .window = WINDOW, .bytes_most = 1 << 20};
+    const struct cursor_settings settings = {.threads = world.threads,
+                                             .turns = world.turns,
+                                             .event = world.event,
+                                             .window = WINDOW,
+                                             .bytes_most = 1 << 20};
     must(cursor_open(&cursor, ++id, &settings, answer_produce, answer_free, job, NULL));
     buf_init(&out, WINDOW);
     for (enum status status = STATUS_OK; !end && (status == STATUS_OK || status == STATUS_AGAIN);) {
