@@ -36,19 +36,6 @@ disown
 export RSYNC_RSH="ssh -q -p $port -i $work/ssh/user -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null"
 reaches() { $RSYNC_RSH "$loopback.1" true; }
 
-run_machine() { # name, number of loopback address
-    mkdir -p "$work/disk-$1"
-    "$bin/quadrille" cluster run --root "$ROOT" --machine "$1" --address "$loopback.$2:20000" \
-        --disk "$work/disk-$1" 2>>"$work/$1.out" &
-    machine[$1]=$!
-    disown
-}
-owners() { # "machine state" of each share
-    cluster status --json | python3 -c 'import json, sys
-for s in json.load(sys.stdin)["shares"]: print(s["machine"] or "-", s["state"])'
-}
-requests_come() { (($(wc -l <"$web_log") > $1)); }
-logged() { grep -q -- "$2" "$work/$1.out"; }
 copies_are_under_way() { pgrep -f "rsync .*$work/disk-" >/dev/null; }
 
 start_web "$root/examples/web/hosts"
@@ -60,22 +47,13 @@ await "sshd answers" reaches
 
 delay=0.3
 cluster init --shares 3 --lease 3 --own-disks >/dev/null || fail "cluster init"
-cat >>"$ROOT/quadrille.conf" <<C
-fetch.connect_to = 127.0.0.1:$web_port
-fetch.allow_address = 127.0.0.0/8
-fetch.delay = $delay
-fetch.delay_factor = 0
-fetch.delay_maximum = $delay
-fetch.crawl_delay_maximum = $delay
-fetch.timeout = 8
-fetch.attempts = 6
-C
-run_machine alpha 1
+slow_fetch "$delay" 8
+run_disk_machine alpha 1
 "$bin/quadrille" crawl --dir "$ROOT" --seeds "$work/seeds" --quiet >"$work/crawl.out" 2>&1 &
 crawl=$!
 await "the first requests" requests_come 5
 
-run_machine beta 2
+run_disk_machine beta 2
 await "a copy is under way" copies_are_under_way
 pkill -KILL -f "rsync --server" || true # the connection is lost; where the copy was quicker, another one is made
 await "beta has its part" all_run_by alpha beta

@@ -12,6 +12,27 @@ end_machines() {
 }
 trap end_machines EXIT
 cluster() { "$bin/quadrille" cluster "$@" --root "$ROOT"; }
+run_machine() { # name, further arguments of `cluster run`
+    "$bin/quadrille" cluster run --root "$ROOT" --machine "$@" 2>>"$work/$1.out" &
+    machine[$1]=$!
+    disown
+}
+run_disk_machine() { # name, number of loopback address: its shares lie on a disk of its own
+    mkdir -p "$work/disk-$1"
+    run_machine "$1" --address "$loopback.$2:20000" --disk "$work/disk-$1"
+}
+slow_fetch() { # seconds between requests, and of a request at most: settings of ROOT
+    cat >>"$ROOT/quadrille.conf" <<C
+fetch.connect_to = 127.0.0.1:$web_port
+fetch.allow_address = 127.0.0.0/8
+fetch.delay = $1
+fetch.delay_factor = 0
+fetch.delay_maximum = $1
+fetch.crawl_delay_maximum = $1
+fetch.timeout = $2
+fetch.attempts = 6
+C
+}
 await() { # what, condition
     local what=$1 began=$SECONDS
     shift
@@ -31,7 +52,14 @@ tree() { # process: it and all under it, the lowest first
     for child in $(pgrep -P "$1"); do tree "$child"; done
     echo "$1"
 }
-all_run_by() { # machines that have shares, exactly; all of them run. owners: "machine state" of each share
+requests() { wc -l <"$web_log"; }
+requests_come() { (($(requests) > $1)); }
+logged() { grep -q -- "$2" "$work/$1.out"; }
+owners() { # "machine state" of each share
+    cluster status --json | python3 -c 'import json, sys
+for s in json.load(sys.stdin)["shares"]: print(s["machine"] or "-", s["state"])'
+}
+all_run_by() { # machines that have shares, exactly; all of them run
     owners >"$work/owners" || return 1
     ! grep -qv ' runs$' "$work/owners" && [[ $(cut -d' ' -f1 "$work/owners" | sort -u | xargs) == "$*" ]]
 }

@@ -5,20 +5,10 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_cluster.sh"
 
-run_machine() { # name, number of loopback address, further arguments
-    local name=$1 address=$loopback.$2:20000
-    shift 2
-    "$bin/quadrille" cluster run --root "$ROOT" --machine "$name" --address "$address" "$@" \
-        2>>"$work/$name.out" &
-    machine[$name]=$!
-    disown
-}
-owners() { # "machine state" of each share
-    "$bin/quadrille" cluster status --root "$ROOT" --json | python3 -c 'import json, sys
+owners() { # "machine state" of each share, without what is told besides
+    cluster status --json | python3 -c 'import json, sys
 for s in json.load(sys.stdin)["shares"]: print(s["machine"] or "-", s["state"].split(";")[0])'
 }
-requests() { wc -l <"$web_log"; }
-requests_come() { (($(requests) > $1)); }
 are_gone() { # processes: they are dead, whether or not somebody waited for them
     local p
     for p; do
@@ -37,26 +27,17 @@ delay=0.3
 "$bin/quadrille" cluster init --root "$ROOT" --shares 4 2>/dev/null && fail "a cluster was made over a cluster"
 "$bin/quadrille" compact --dir "$ROOT" 2>"$work/refused" && fail "compact takes a cluster"
 grep -q 'works on one data directory' "$work/refused" || fail "compact: $(cat "$work/refused")"
-cat >>"$ROOT/quadrille.conf" <<C
-fetch.connect_to = 127.0.0.1:$web_port
-fetch.allow_address = 127.0.0.0/8
-fetch.delay = $delay
-fetch.delay_factor = 0
-fetch.delay_maximum = $delay
-fetch.crawl_delay_maximum = $delay
-fetch.timeout = 10
-fetch.attempts = 6
-C
-run_machine alpha 1
+slow_fetch "$delay" 10
+run_machine alpha --address "$loopback.1:20000"
 "$bin/quadrille" crawl --dir "$ROOT" --seeds "$work/seeds" --quiet >"$work/crawl.out" 2>&1 &
 crawl=$!
 await "the first requests" requests_come 5
 
-run_machine beta 2 # it comes, and gets half
+run_machine beta --address "$loopback.2:20000" # it comes, and gets half
 await "beta has its part" all_run_by alpha beta
 
-run_machine gamma 3 --shares 2 # two are told to run the same share
-run_machine delta 4 --shares 2
+run_machine gamma --address "$loopback.3:20000" --shares 2 # two are told to run the same share
+run_machine delta --address "$loopback.4:20000" --shares 2
 share_2_is_bound() { owners >"$work/owners" && [[ $(sed -n 3p "$work/owners") =~ ^(gamma|delta)\ runs$ ]]; }
 await "share 2 runs where it is bound to" share_2_is_bound
 kill -TERM "${machine[gamma]}" "${machine[delta]}"
@@ -65,7 +46,7 @@ mapfile -t all < <(tree "${machine[beta]}") # it dies, with all its processes
 kill -KILL "${all[@]}" 2>/dev/null || true
 await "alpha takes over" all_run_by alpha
 
-run_machine beta 2
+run_machine beta --address "$loopback.2:20000"
 await "beta is back" all_run_by alpha beta
 mapfile -t all < <(tree "${machine[alpha]}") # it hangs: all its processes are stopped, past the lease
 kill -STOP "${all[@]}" 2>/dev/null || true
@@ -148,7 +129,7 @@ ROOT=$work/down
 "$bin/quadrille" cluster init --root "$ROOT" --shares 3 --lease 2 >/dev/null || fail "cluster init"
 mapfile -t web < <(web_settings | grep -v '^--set$')
 printf '%s\n' "${web[@]}" fetch.delay=0 >>"$ROOT/quadrille.conf"
-run_machine alpha 1 --shares 0,2
+run_machine alpha --address "$loopback.1:20000" --shares 0,2
 "$bin/quadrille" crawl --dir "$ROOT" --seeds "$work/seeds" --quiet >"$work/crawl.out" 2>&1 &
 crawl=$!
 waiting() { # jobs and what outboxes have, of each share
@@ -165,7 +146,7 @@ await "all that can be done without share 1 is done" nothing_changes
 kill -0 "$crawl" || fail "the crawl ended without a share: $(cat "$work/crawl.out")"
 "$bin/quadrille" backup --whole --dir "$ROOT" "$work/whole" >"$work/backup.out" 2>&1 ||
     fail "backup of whole shares at work: $(cat "$work/backup.out")"
-run_machine beta 2 --shares 1
+run_machine beta --address "$loopback.2:20000" --shares 1
 wait "$crawl" || fail "crawl with a share that came late: $(cat "$work/crawl.out")"
 grep -q ' buried=0 ' "$work/crawl.out" || fail "something was buried: $(cat "$work/crawl.out")"
 "$bin/quadrille" dump --dir "$ROOT" --output "$work/late.nq" || fail "dump of the cluster"
@@ -178,7 +159,7 @@ ROOT=$work/again
 "$bin/quadrille" restore --dir "$ROOT" "$work/whole" >"$work/restore.out" 2>&1 ||
     fail "restore of a cluster: $(cat "$work/restore.out")"
 rm -r "$ROOT/shares/2"
-run_machine alpha 1
+run_machine alpha --address "$loopback.1:20000"
 share_2_is_missed() { owners >"$work/owners" && grep -q 'its folder has no cluster.conf' "$work/owners"; }
 await "share 2 is missed" share_2_is_missed
 "$bin/quadrille" restore --moved --dir "$ROOT/shares/2" "$work/whole/share-2" >"$work/restore.out" 2>&1 ||

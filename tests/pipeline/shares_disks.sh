@@ -6,22 +6,9 @@
 . "$(dirname "$0")/lib_cluster.sh"
 trap 'code=$?; set +e; touch "$work/go"; (exit $code); end_machines' EXIT # so that no copy is held
 
-run_machine() { # name, number of loopback address
-    mkdir -p "$work/disk-$1"
-    "$bin/quadrille" cluster run --root "$ROOT" --machine "$1" --address "$loopback.$2:20000" \
-        --disk "$work/disk-$1" 2>>"$work/$1.out" &
-    machine[$1]=$!
-    disown
-}
-owners() { # "machine state" of each share
-    cluster status --json | python3 -c 'import json, sys
-for s in json.load(sys.stdin)["shares"]: print(s["machine"] or "-", s["state"])'
-}
 share_is() { # share, regular expression of "machine state"
     owners >"$work/owners" && [[ $(sed -n "$(($1 + 1))p" "$work/owners") =~ $2 ]]
 }
-requests_come() { (($(wc -l <"$web_log") > $1)); }
-logged() { grep -q -- "$2" "$work/$1.out"; }
 is_there() { [[ -e $1 ]]; }
 kill_machine() {
     local all
@@ -67,24 +54,15 @@ delay=0.3
 cluster init --shares 3 --lease 2 --own-disks >/dev/null || fail "cluster init"
 "$bin/quadrille" cluster run --root "$ROOT" --machine alpha --address "$loopback.1:20000" 2>"$work/refused" && fail "a machine without a disk"
 grep -q -- '--disk DIR is needed' "$work/refused" || fail "no disk: $(cat "$work/refused")"
-cat >>"$ROOT/quadrille.conf" <<C
-fetch.connect_to = 127.0.0.1:$web_port
-fetch.allow_address = 127.0.0.0/8
-fetch.delay = $delay
-fetch.delay_factor = 0
-fetch.delay_maximum = $delay
-fetch.crawl_delay_maximum = $delay
-fetch.timeout = 8
-fetch.attempts = 6
-cluster.copy = $work/copy $work {from} {to}
-C
-run_machine alpha 1
+slow_fetch "$delay" 8
+echo "cluster.copy = $work/copy $work {from} {to}" >>"$ROOT/quadrille.conf"
+run_disk_machine alpha 1
 "$bin/quadrille" crawl --dir "$ROOT" --seeds "$work/seeds" --quiet >"$work/crawl.out" 2>&1 &
 crawl=$!
 await "the first requests" requests_come 5
 
 orders fail # it comes, and gets one; the first copy fails, and the share goes on
-run_machine beta 2
+run_disk_machine beta 2
 await "a copy fails" logged alpha 'share_not_moved.*ended with 12'
 logged alpha 'the copy fails as it was told' || fail "the log has not what the command said"
 await "beta has its part" all_run_by alpha beta
@@ -105,7 +83,7 @@ share_is 0 '^alpha runs; is copied to beta$' || fail "state in the first pass: $
 kill_machine beta
 await "share 0 stays, since beta is gone" share_is 0 '^alpha runs$'
 orders ok hold # the last pass this time
-run_machine beta 2
+run_disk_machine beta 2
 await "the last pass is under way" is_there "$work/held"
 owners >"$work/owners"
 grep -q 'does not run' "$work/owners" || fail "state in the last pass: $(cat "$work/owners")"
@@ -114,7 +92,7 @@ share_waits() { owners >"$work/owners" && grep -q '^.* lies on the disk of alpha
 await "shares wait for alpha" share_waits
 ! grep -q '^beta' <(sed -n 1p "$work/owners") || fail "beta runs what is not whole"
 rm -f "$work/orders"
-run_machine alpha 1
+run_disk_machine alpha 1
 await "share 0 is moved after all" share_is 0 '^beta runs$'
 await "all is at work" all_run_by alpha beta
 
@@ -149,7 +127,7 @@ await "share 0 runs at alpha" share_is 0 '^alpha runs'
 [[ -e $work/disk-beta/$lost/cluster.conf ]] || fail "the copy of beta is gone"
 "$bin/quadrille" dump --dir "$ROOT" --output "$work/back.nq" || fail "dump after a restore"
 same "$work/one.nq" "$work/back.nq" "a share that came back from its backup"
-run_machine beta 2
+run_disk_machine beta 2
 await "beta says that its copy of share 0 is old" logged beta "event=old_copy share=0 path=$work/disk-beta/$lost "
 for m in alpha beta; do kill -TERM "${machine[$m]}"; done
 # An earlier process of alpha that was killed may still be listed as silent.

@@ -17,10 +17,7 @@ dump_and_verify "$work/one" "$work/one.nq"
 cluster init --shares 3 --lease 2 >/dev/null || fail "cluster init"
 mapfile -t web < <(web_settings | grep -v '^--set$')
 printf '%s\n' "${web[@]}" >>"$ROOT/quadrille.conf"
-"$bin/quadrille" cluster run --root "$ROOT" --machine alpha --address "$loopback.1:20000" --shares 0,2 \
-    2>>"$work/alpha.out" &
-machine[alpha]=$!
-disown
+run_machine alpha --address "$loopback.1:20000" --shares 0,2
 "$bin/quadrille" crawl --dir "$ROOT" --seeds "$work/seeds" --quiet >"$work/crawl.out" 2>&1 &
 crawl=$!
 much_waits() { # for share 1

@@ -3,12 +3,6 @@
 # and their receipts are followed to the end. A ping for a share that is down is not taken, and is when it is back.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_cluster.sh"
-run_machine() { # name, share
-    "$bin/quadrille" cluster run --root "$ROOT" --machine "$1" --address "$loopback.1$2:20000" --shares "$2" \
-        2>>"$work/$1.out" &
-    machine[$1]=$!
-    disown
-}
 hosts=(a b c d e f g h)
 for h in "${hosts[@]}"; do
     mkdir -p "$work/hosts/$h.example"
@@ -19,8 +13,8 @@ cluster init --shares 2 --lease 2 >/dev/null || fail "cluster init"
 mapfile -t web < <(web_settings | grep -v '^--set$')
 printf '%s\n' "${web[@]}" web.listen=127.0.0.1:0 web.ping_limit=0 web.update_token=secret >>"$ROOT/quadrille.conf"
 "$bin/quadrille" scope --dir "$ROOT" set scope.hosts="$(printf '%s.example,' "${hosts[@]}")" >/dev/null || fail "scope"
-run_machine alpha 0
-run_machine beta 1
+run_machine alpha --address "$loopback.10:20000" --shares 0
+run_machine beta --address "$loopback.11:20000" --shares 1
 all_run() { [[ $(cluster status | grep -cE '^[01] +(alpha|beta) .* runs$') -eq 2 ]]; }
 await "both shares run" all_run
 "$bin/quadrille" serve --dir "$ROOT" >"$work/serve.out" 2>&1 &
@@ -65,7 +59,7 @@ await "share 1 is given back" beta_is_gone
 for h in "${hosts[@]}"; do printf '<#me> <http://xmlns.com/foaf/0.1/name> "new page of %s" .\n' "$h" >"$work/hosts/$h.example/page.ttl"; done
 tell "${hosts[@]}"
 [[ $code -eq 503 ]] || fail "told of hosts of a share that is down: $code, $(cat "$work/answer")"
-run_machine beta 1
+run_machine beta --address "$loopback.11:20000" --shares 1
 await "both shares run" all_run
 tell "${hosts[@]}"
 [[ $code -eq 202 ]] || fail "told again: $code, $(cat "$work/answer")"

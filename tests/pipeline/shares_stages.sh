@@ -4,11 +4,6 @@
 # in the shares' archives. Settings that cannot be read are told, and change nothing that runs.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib_cluster.sh"
-run_machine() { # name, further arguments
-    "$bin/quadrille" cluster run --root "$ROOT" --machine "$@" 2>>"$work/$1.out" &
-    machine[$1]=$!
-    disown
-}
 refused() { # words of the reason, arguments of `cluster`
     local code=0
     timeout 300 "$bin/quadrille" cluster "${@:2}" --root "$ROOT" >"$work/refused" 2>&1 || code=$?
