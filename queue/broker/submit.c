@@ -38,35 +38,35 @@ answer_no_jobs(struct broker *broker, const struct broker_request *request)
 static struct pending *
 add_pending(struct broker *broker, const struct broker_request *request)
 {
-    if (broker->requests.pending_count == broker->requests.pending_capacity) {
-        broker->requests.pending_capacity =
-            broker->requests.pending_capacity == 0 ? 64 : 2 * broker->requests.pending_capacity;
-        broker->requests.pending =
-            memory_resize(broker->requests.pending, broker->requests.pending_capacity,
-                          sizeof *broker->requests.pending);
+    struct requests *requests = &broker->requests;
+    if (requests->pending_count == requests->pending_capacity) {
+        requests->pending_capacity =
+            requests->pending_capacity == 0 ? 64 : 2 * requests->pending_capacity;
+        requests->pending =
+            memory_resize(requests->pending, requests->pending_capacity, sizeof *requests->pending);
     }
-    struct pending *pending = &broker->requests.pending[broker->requests.pending_count++];
+    struct pending *pending = &requests->pending[requests->pending_count++];
     *pending = (struct pending){
         .request = *request,
         .worker = (uint32_t)WORKER_NONE,
-        .first_incoming = broker->requests.incoming_count,
-        .first_ending = broker->requests.ending_count,
+        .first_incoming = requests->incoming_count,
+        .first_ending = requests->ending_count,
     };
-    broker->requests.pending_bytes += request->payload.length;
+    requests->pending_bytes += request->payload.length;
     return pending;
 }
 
 static bool
 read_new(struct broker *broker, struct codec_reader *reader, bool ours)
 {
-    if (broker->requests.incoming_count == broker->requests.incoming_capacity) {
-        broker->requests.incoming_capacity =
-            broker->requests.incoming_capacity == 0 ? 256 : 2 * broker->requests.incoming_capacity;
-        broker->requests.incoming =
-            memory_resize(broker->requests.incoming, broker->requests.incoming_capacity,
-                          sizeof *broker->requests.incoming);
+    struct requests *requests = &broker->requests;
+    if (requests->incoming_count == requests->incoming_capacity) {
+        requests->incoming_capacity =
+            requests->incoming_capacity == 0 ? 256 : 2 * requests->incoming_capacity;
+        requests->incoming = memory_resize(requests->incoming, requests->incoming_capacity,
+                                           sizeof *requests->incoming);
     }
-    struct incoming *incoming = &broker->requests.incoming[broker->requests.incoming_count];
+    struct incoming *incoming = &requests->incoming[requests->incoming_count];
     if (!message_get_new(reader, &incoming->job)) {
         return false;
     }
@@ -76,7 +76,7 @@ read_new(struct broker *broker, struct codec_reader *reader, bool ours)
         reader->bad = true; /* its sender writes to this node's store itself */
         return false;
     }
-    broker->requests.incoming_count++;
+    requests->incoming_count++;
     return true;
 }
 
@@ -91,16 +91,16 @@ read_list_of_new(struct broker *broker, struct codec_reader *reader, bool ours)
 static enum status
 read_ending(struct broker *broker, struct codec_reader *reader, struct reason *why)
 {
-    if (broker->requests.ending_count == broker->requests.ending_capacity) {
-        broker->requests.ending_capacity =
-            broker->requests.ending_capacity == 0 ? 256 : 2 * broker->requests.ending_capacity;
-        broker->requests.endings =
-            memory_resize(broker->requests.endings, broker->requests.ending_capacity,
-                          sizeof *broker->requests.endings);
+    struct requests *requests = &broker->requests;
+    if (requests->ending_count == requests->ending_capacity) {
+        requests->ending_capacity =
+            requests->ending_capacity == 0 ? 256 : 2 * requests->ending_capacity;
+        requests->endings =
+            memory_resize(requests->endings, requests->ending_capacity, sizeof *requests->endings);
     }
-    struct ending *ending = &broker->requests.endings[broker->requests.ending_count];
+    struct ending *ending = &requests->endings[requests->ending_count];
     struct host_report report;
-    *ending = (struct ending){.first = broker->requests.incoming_count};
+    *ending = (struct ending){.first = requests->incoming_count};
     if (!message_get_completion(reader, &ending->completion, &ending->attempt) ||
         !host_report_decode(ending->completion.report, &report)) {
         reader->bad = true;
@@ -109,7 +109,7 @@ read_ending(struct broker *broker, struct codec_reader *reader, struct reason *w
     for (size_t i = 0; i < ending->completion.output_count && read_new(broker, reader, false);
          i++) {
     }
-    broker->requests.ending_count++;
+    requests->ending_count++;
     return reader->bad ? STATUS_OK : broker_prepare_ending(broker, ending, why);
 }
 
@@ -304,6 +304,7 @@ static reader_of_request *const readers[] = {
 static void
 submit_for_round(struct broker *broker, const struct broker_request *request)
 {
+    struct requests *requests = &broker->requests;
     struct reason why = {""};
     struct pending *pending = add_pending(broker, request);
     struct codec_reader reader = codec_reader_of(request->payload);
@@ -311,33 +312,31 @@ submit_for_round(struct broker *broker, const struct broker_request *request)
     if (status == STATUS_OK && !codec_at_end(&reader)) {
         status = status_fail(&why, STATUS_BAD_INPUT, "a request of %zu bytes was not understood",
                              request->payload.length);
-        broker->requests.malformed++;
-        if ((broker->requests.malformed & (broker->requests.malformed - 1)) ==
-            0) { /* must not fill the log */
+        requests->malformed++;
+        if ((requests->malformed & (requests->malformed - 1)) == 0) { /* must not fill the log */
             log_warning("bad_request", "client=%.*s verb=%d bytes=%zu total=%lu",
                         SLICE_PRINT(request->client), request->verb, request->payload.length,
-                        (unsigned long)broker->requests.malformed);
+                        (unsigned long)requests->malformed);
         }
     }
     if (status != STATUS_OK) {
-        broker->requests.incoming_count = pending->first_incoming;
-        broker->requests.ending_count = pending->first_ending;
-        broker->requests.pending_bytes -= request->payload.length;
-        broker->requests.pending_count--;
+        requests->incoming_count = pending->first_incoming;
+        requests->ending_count = pending->first_ending;
+        requests->pending_bytes -= request->payload.length;
+        requests->pending_count--;
         answer(broker, request, status, &why);
         return;
     }
-    pending->incoming_count = broker->requests.incoming_count - pending->first_incoming;
-    pending->ending_count = broker->requests.ending_count - pending->first_ending;
+    pending->incoming_count = requests->incoming_count - pending->first_incoming;
+    pending->ending_count = requests->ending_count - pending->first_ending;
 }
 
 bool
 broker_has_room(const struct broker *broker)
 {
-    return broker->requests.pending_count < ROUND_REQUESTS &&
-           broker->requests.pending_bytes < ROUND_BYTES &&
-           broker->requests.incoming_count < ROUND_JOBS &&
-           broker->requests.ending_count < ROUND_JOBS;
+    const struct requests *requests = &broker->requests;
+    return requests->pending_count < ROUND_REQUESTS && requests->pending_bytes < ROUND_BYTES &&
+           requests->incoming_count < ROUND_JOBS && requests->ending_count < ROUND_JOBS;
 }
 
 void

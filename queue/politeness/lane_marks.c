@@ -2,75 +2,84 @@
  */
 #include "queue/politeness/lane_table.h"
 
+/* NULL: it is not in memory. */
+static struct lane *
+find_lane(const struct lanes *lanes, uint64_t id)
+{
+    const uint32_t at = map_get(&lanes->by_id, id);
+    return at != (uint32_t)MAP_NONE ? &lanes->lanes[at] : NULL;
+}
+
 void
 lanes_set_eased(struct lanes *lanes, uint64_t id, bool eased)
 {
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at != (uint32_t)MAP_NONE) {
-        lanes->lanes[at].eased = eased;
+    struct lane *lane = find_lane(lanes, id);
+    if (lane != NULL) {
+        lane->eased = eased;
     }
 }
 
 void
 lanes_set_share(struct lanes *lanes, uint64_t id, uint8_t share)
 {
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at != (uint32_t)MAP_NONE) {
-        lanes->lanes[at].share = share;
+    struct lane *lane = find_lane(lanes, id);
+    if (lane != NULL) {
+        lane->share = share;
     }
 }
 
 void
 lanes_set_answered(struct lanes *lanes, uint64_t id)
 {
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at != (uint32_t)MAP_NONE) {
-        lanes->lanes[at].answered = true;
+    struct lane *lane = find_lane(lanes, id);
+    if (lane != NULL) {
+        lane->answered = true;
     }
 }
 
 bool
 lanes_answered(const struct lanes *lanes, uint64_t id)
 {
-    const uint32_t at = map_get(&lanes->by_id, id);
-    return at != (uint32_t)MAP_NONE && lanes->lanes[at].answered;
+    const struct lane *lane = find_lane(lanes, id);
+    return lane != NULL && lane->answered;
 }
 
 bool
 lanes_listed(const struct lanes *lanes, uint64_t id)
 {
-    const uint32_t at = map_get(&lanes->by_id, id);
-    return at != (uint32_t)MAP_NONE && lanes->lanes[at].listed;
+    const struct lane *lane = find_lane(lanes, id);
+    return lane != NULL && lane->listed;
 }
 
 uint8_t
 lanes_share(const struct lanes *lanes, uint64_t id)
 {
-    const uint32_t at = map_get(&lanes->by_id, id);
-    return at == (uint32_t)MAP_NONE ? 0 : lanes->lanes[at].share;
+    const struct lane *lane = find_lane(lanes, id);
+    return lane != NULL ? lane->share : 0;
 }
 
 void
 lanes_set_listed(struct lanes *lanes, uint64_t id, bool listed)
 {
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at != (uint32_t)MAP_NONE) {
-        lanes->lanes[at].listed = listed;
+    struct lane *lane = find_lane(lanes, id);
+    if (lane != NULL) {
+        lane->listed = listed;
     }
 }
 
 void
 lanes_set_speed(struct lanes *lanes, uint64_t id, uint8_t speed)
 {
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at == (uint32_t)MAP_NONE || lanes->lanes[at].speed == speed) {
+    struct lane *lane = find_lane(lanes, id);
+    if (lane == NULL || lane->speed == speed) {
         return;
     }
-    const bool waits = lanes->lanes[at].state == LANE_WAITING;
+    const uint32_t at = (uint32_t)(lane - lanes->lanes);
+    const bool waits = lane->state == LANE_WAITING;
     if (waits) {
         lane_leave_line(lanes, at);
     }
-    lanes->lanes[at].speed = speed & (LANES_SPEEDS - 1);
+    lane->speed = speed & (LANES_SPEEDS - 1);
     if (waits) {
         lane_line_up(lanes, at);
     }
@@ -79,11 +88,10 @@ lanes_set_speed(struct lanes *lanes, uint64_t id, uint8_t speed)
 bool
 lanes_turn(struct lanes *lanes, uint64_t id)
 {
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at == (uint32_t)MAP_NONE || !lanes->lanes[at].listed) {
+    struct lane *lane = find_lane(lanes, id);
+    if (lane == NULL || !lane->listed) {
         return false;
     }
-    struct lane *lane = &lanes->lanes[at];
     const unsigned credit = lane->credit + (lane->share != 0 ? lane->share : 128u);
     lane->credit = (uint8_t)credit;
     return credit > UINT8_MAX;
@@ -92,11 +100,8 @@ lanes_turn(struct lanes *lanes, uint64_t id)
 uint64_t
 lanes_group(const struct lanes *lanes, uint64_t id)
 {
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at == (uint32_t)MAP_NONE || lanes->lanes[at].group == (uint32_t)NONE) {
-        return 0;
-    }
-    return lanes->groups[lanes->lanes[at].group].id;
+    const struct lane *lane = find_lane(lanes, id);
+    return lane == NULL || lane->group == (uint32_t)NONE ? 0 : lanes->groups[lane->group].id;
 }
 
 struct lane_view
@@ -106,11 +111,10 @@ lanes_view(const struct lanes *lanes, uint64_t id)
                                              [LANE_WAITING] = LANE_WAITS,
                                              [LANE_BUSY] = LANE_OUT,
                                              [LANE_PARKED] = LANE_WAITS_FOR_GROUP};
-    const uint32_t at = map_get(&lanes->by_id, id);
-    if (at == (uint32_t)MAP_NONE) {
+    const struct lane *lane = find_lane(lanes, id);
+    if (lane == NULL) {
         return (struct lane_view){.place = LANE_NOT_HERE};
     }
-    const struct lane *lane = &lanes->lanes[at];
     return (struct lane_view){
         .place = places[lane->state],
         .due_ms = lane->due_ms,
