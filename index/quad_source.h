@@ -86,12 +86,12 @@ enum triple_place {
     TRIPLE_PREDICATE,
     TRIPLE_OBJECT,
     TRIPLE_ALL,
-    /* Of a predicate, only `again`: each triple, its object in place of the number. */
+    /* Each triple of a predicate, with its object in place of the number; only `again`. */
     TRIPLE_PAIRS,
-    /* Of a predicate, perhaps with an object, only `again`: each quad's subject, and its graph in
-     * place of the number. */
+    /* Each quad of a predicate, or of a predicate and an object: its subject, with its graph in
+     * place of the number; only `again`. */
     TRIPLE_GRAPHS,
-    /* Of a listing: the objects that come first or last by ORDER BY. */
+    /* In a struct node_listing: the objects that come first or last by ORDER BY are listed. */
     TRIPLE_FIRST,
     TRIPLE_LAST
 };
@@ -270,6 +270,17 @@ struct quad_source {
                                struct reason *why);
     void (*search_close)(struct text_scan *scan);
 };
+
+/* Compares the values of two identifiers as far as these say which is before the other: less or
+ * more than 0; 0: they do not. */
+static inline int
+quad_source_compare(const struct quad_source *source, oid a, oid b)
+{
+    if (!source->before || a == OID_NONE || b == OID_NONE || a >= OID_LOCAL || b >= OID_LOCAL) {
+        return 0;
+    }
+    return source->before(a, b) ? -1 : source->before(b, a);
+}
 
 static inline void
 quad_source_release_counts(const struct quad_source *source, struct triple_count *counts)

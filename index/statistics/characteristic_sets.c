@@ -404,32 +404,33 @@ estimate(struct characteristic_sets *sets, const oid *predicates, size_t count, 
 }
 
 /* All sets are gone through for an estimate, and the same queries ask for the same ones again. */
-enum status
-characteristic_sets_estimate(struct characteristic_sets *sets, const oid *predicates, size_t count,
-                             double *subjects, double *rows, struct reason *why)
+static enum status
+estimate_once(struct characteristic_sets *sets, const oid *predicates, size_t count,
+              double *subjects, double *rows, struct reason *why)
 {
-    enum status status = STATUS_OK;
     struct estimate asked = {.subjects = 0};
     uint64_t hash = 0;
-    pthread_mutex_lock(&sets->mutex);
-    if (count > ESTIMATED_PREDICATES) {
-        status = estimate(sets, predicates, count, subjects, rows, why);
-        pthread_mutex_unlock(&sets->mutex);
-        return status;
-    }
     for (size_t i = 0; i < count; i++) {
         asked.predicates[i] = predicates[i];
         hash = (hash ^ predicates[i]) * UINT64_C(0x9E3779B97F4A7C15);
     }
     struct estimate *kept = &sets->estimates[(hash >> 32) % ESTIMATES];
     if (memcmp(kept->predicates, asked.predicates, sizeof(asked.predicates)) != 0) {
-        status = estimate(sets, predicates, count, &asked.subjects, &asked.rows, why);
-        *kept = status == STATUS_OK ? asked : *kept;
-    } else {
-        asked = *kept;
+        TRY(estimate(sets, predicates, count, &asked.subjects, &asked.rows, why));
+        *kept = asked;
     }
-    *subjects = asked.subjects;
-    *rows = asked.rows;
+    *subjects = kept->subjects;
+    *rows = kept->rows;
+    return STATUS_OK;
+}
+
+enum status
+characteristic_sets_estimate(struct characteristic_sets *sets, const oid *predicates, size_t count,
+                             double *subjects, double *rows, struct reason *why)
+{
+    pthread_mutex_lock(&sets->mutex);
+    const enum status status = (count > ESTIMATED_PREDICATES ? estimate : estimate_once)(
+        sets, predicates, count, subjects, rows, why);
     pthread_mutex_unlock(&sets->mutex);
     return status;
 }

@@ -1,9 +1,8 @@
 /* Keeps lists of what nodes have as subjects, or as objects, over all graphs together: their
- * predicates, with how
- * many different triples each, or what one predicate leads to (struct node_listing). It is asked
- * for whole classes again and again, where reading their triples takes far longer than going
- * through such lists. A query that has read a node's triples keeps the list; others find it until
- * the index changes.
+ * predicates, with how many different triples each, or what one predicate leads to (struct
+ * node_listing). It is asked for whole classes again and again, where reading their triples takes
+ * far longer than going through such lists. A query that has read a node's triples keeps the list;
+ * others find it until the index changes.
  *
  * For any thread. When the room is used up, or there are too many listings, all are forgotten,
  * since those that are asked for are soon there again. */

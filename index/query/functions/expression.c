@@ -215,15 +215,13 @@ expression_value(struct evaluation *evaluation, const struct expression *express
     }
 }
 
-/* The identifier of a variable or a constant; OID_NONE of others, and of what the source does not
- * have. */
+/* The identifier of a variable or a constant; OID_NONE of others. */
 static oid
 operand_id(const struct evaluation *evaluation, const struct expression *operand, const oid *row)
 {
-    const oid id = operand->kind == EXPRESSION_VARIABLE   ? row[operand->number]
-                   : operand->kind == EXPRESSION_CONSTANT ? evaluation->constants[operand->number]
-                                                          : OID_NONE;
-    return id < OID_LOCAL ? id : OID_NONE;
+    return operand->kind == EXPRESSION_VARIABLE   ? row[operand->number]
+           : operand->kind == EXPRESSION_CONSTANT ? evaluation->constants[operand->number]
+                                                  : OID_NONE;
 }
 
 /* A comparison of two identifiers of which the source says which value is before the other: 1 or 0;
@@ -233,18 +231,12 @@ compare_identifiers(const struct evaluation *evaluation, const struct expression
                     const oid *row)
 {
     const unsigned relation = call->function->relation;
-    const struct quad_source *source = relation ? evaluation->dictionary->source : NULL;
-    if (!source || !source->before) {
-        return -1;
-    }
-    const oid a = operand_id(evaluation, call->arguments[0], row);
-    const oid b = operand_id(evaluation, call->arguments[1], row);
-    if (a == OID_NONE || b == OID_NONE) {
-        return -1;
-    }
-    return source->before(a, b)   ? (relation & RELATION_LESS) != 0
-           : source->before(b, a) ? (relation & RELATION_GREATER) != 0
-                                  : -1;
+    const int compared = relation
+                             ? quad_source_compare(evaluation->dictionary->source,
+                                                   operand_id(evaluation, call->arguments[0], row),
+                                                   operand_id(evaluation, call->arguments[1], row))
+                             : 0;
+    return compared == 0 ? -1 : (relation & (compared < 0 ? RELATION_LESS : RELATION_GREATER)) != 0;
 }
 
 int
@@ -350,11 +342,11 @@ remembered_id(struct remembered *remembered, struct evaluation *evaluation, cons
     struct known_result *result =
         remembered->steady ? find_result(remembered, evaluation, row) : NULL;
     const oid value = result ? row[remembered->slots[0]] : OID_NONE;
-    if (!result || result->owner != remembered || result->value != value) {
-        remembered->id = expression_id(evaluation, remembered->expression, row);
-    } else {
+    if (result && result->owner == remembered && result->value == value) {
         remembered->id = result->id;
+        return result->id;
     }
+    remembered->id = expression_id(evaluation, remembered->expression, row);
     if (result) {
         *result = (struct known_result){remembered, value, remembered->id};
     }

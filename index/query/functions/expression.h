@@ -14,7 +14,7 @@
 
 enum { BLANK_LABELS = 16 };
 
-/* What an expression of one variable gave for a value of it. */
+/* A result that an expression of one variable gave, with the value of the variable. */
 struct known_result {
     const void *owner; /* struct remembered; NULL: free */
     oid value, id;
@@ -80,7 +80,7 @@ void remembered_prepare(struct remembered *remembered, const struct expression *
  * called, since both remember the same row. */
 int remembered_test(struct remembered *remembered, struct evaluation *evaluation, const oid *row);
 oid remembered_id(struct remembered *remembered, struct evaluation *evaluation, const oid *row);
-/* The value that an identifier says by itself; false: it says none. */
+/* Reads the value that an identifier says by itself; false: it says none. */
 bool identifier_says(const struct evaluation *evaluation, oid id, struct oid_value *value);
 /* identifier_value without its term, where the identifier says the value itself. */
 bool identifier_number(struct evaluation *evaluation, oid id, struct value *out);

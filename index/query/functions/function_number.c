@@ -130,7 +130,8 @@ apply_minutes(struct evaluation *evaluation, const struct value *arguments, size
     return has_time(&arguments[0]);
 }
 
-/* What the identifier of a date or time says of it. */
+/* Reads the part that the function asks for from the identifier of a date or time. False: it has to
+ * be read from the value. */
 static bool
 said_part(const struct evaluation *evaluation, function_apply *apply, oid id, int *part)
 {

@@ -75,18 +75,14 @@ add_times(struct accumulator *accumulator, const struct value *value, uint64_t c
 static void
 take_better(struct run *run, enum aggregate_kind kind, struct accumulator *accumulator, oid id)
 {
-    const struct quad_source *source = run->source;
     struct value best, value;
-    const bool said = kind != AGGREGATE_SAMPLE && source->before && accumulator->best &&
-                      accumulator->best < OID_LOCAL && id < OID_LOCAL;
     if (id == accumulator->best) {
         return;
     }
-    const oid lower = said && source->before(id, accumulator->best)   ? id
-                      : said && source->before(accumulator->best, id) ? accumulator->best
-                                                                      : OID_NONE;
-    if (lower != OID_NONE) {
-        accumulator->best = (lower == id) == (kind == AGGREGATE_MIN) ? id : accumulator->best;
+    const int said =
+        kind == AGGREGATE_SAMPLE ? 0 : quad_source_compare(run->source, id, accumulator->best);
+    if (said != 0) {
+        accumulator->best = (said < 0) == (kind == AGGREGATE_MIN) ? id : accumulator->best;
         return;
     }
     if (!accumulator->best || !identifier_value(&run->evaluation, accumulator->best, &best)) {

@@ -77,13 +77,13 @@ is_beside(struct counts *counts, oid value)
     return at < counts->beside_count && counts->beside[at].value == value;
 }
 
-/* The first place from `from` to before `to` with the value or a greater one; else `to`. */
-static size_t
-find_value(const struct triple_count *list, size_t from, size_t to, oid value)
+size_t
+counts_find(const struct triple_count *list, size_t from, size_t to, const struct triple_count *key,
+            bool pairs)
 {
     while (from < to) {
         const size_t middle = from + (to - from) / 2;
-        if (list[middle].value < value) {
+        if (count_is_before(&list[middle], key, pairs)) {
             from = middle + 1;
         } else {
             to = middle;
@@ -101,10 +101,10 @@ skip_outside(struct counts *counts)
     if (!objects->first || value < objects->first || value > objects->last) {
         return;
     }
-    if (value < objects->low) {
-        counts->at = find_value(counts->list, counts->at, counts->to, objects->low);
-    } else if (value > objects->high) {
-        counts->at = find_value(counts->list, counts->at, counts->to, objects->last + 1);
+    if (value < objects->low || value > objects->high) {
+        const struct triple_count next = {.value = value < objects->low ? objects->low
+                                                                        : objects->last + 1};
+        counts->at = counts_find(counts->list, counts->at, counts->to, &next, false);
     }
 }
 

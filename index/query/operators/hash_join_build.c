@@ -7,15 +7,6 @@
 
 enum { ENTRIES_LEAST = 256 };
 
-/* Tells whether the entry is before the key. */
-static inline bool
-is_before(const struct join_list *list, const struct triple_count *entry,
-          const struct triple_count *key)
-{
-    return entry->value < key->value ||
-           (list->two && entry->value == key->value && entry->triples < key->triples);
-}
-
 static inline bool
 is_equal(const struct join_list *list, const struct triple_count *entry,
          const struct triple_count *key)
@@ -23,34 +14,19 @@ is_equal(const struct join_list *list, const struct triple_count *entry,
     return entry->value == key->value && (!list->two || entry->triples == key->triples);
 }
 
-/* The first place from `from` to before `to` that is not before the key, else `to`. */
-static size_t
-halve(const struct join_list *list, size_t from, size_t to, const struct triple_count *key)
-{
-    while (from < to) {
-        const size_t middle = from + (to - from) / 2;
-        if (is_before(list, &list->list[middle], key)) {
-            from = middle + 1;
-        } else {
-            to = middle;
-        }
-    }
-    return from;
-}
-
 size_t
 join_list_find(struct join_list *list, const oid *row)
 {
     const struct triple_count *entries = list->list;
     const struct triple_count key = {row[list->slots[0]], list->two ? row[list->slots[1]] : 0};
-    const bool back = list->at > 0 && !is_before(list, &entries[list->at - 1], &key);
+    const bool back = list->at > 0 && !count_is_before(&entries[list->at - 1], &key, list->two);
     size_t from = back ? 0 : list->at, to = from, step = 1;
-    while (to < list->count && is_before(list, &entries[to], &key)) {
+    while (to < list->count && count_is_before(&entries[to], &key, list->two)) {
         from = to + 1;
         to = list->count - to > step ? to + step : list->count;
         step *= 2;
     }
-    list->at = halve(list, from, to, &key);
+    list->at = counts_find(entries, from, to, &key, list->two);
     return list->at < list->count && is_equal(list, &entries[list->at], &key) ? list->at : SIZE_MAX;
 }
 

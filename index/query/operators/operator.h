@@ -214,6 +214,16 @@ enum status scan_last_objects(const struct operator* scan, const struct oid_span
 /* last_objects.c: as scan_last_objects, of a predicate of all graphs. */
 enum status last_objects(const struct run *run, oid predicate, const struct oid_span *span,
                          uint64_t most, oid *from, struct reason *why);
+/* The order of counts by value, and with pairs by what stands in place of the number. */
+static inline bool
+count_is_before(const struct triple_count *a, const struct triple_count *b, bool pairs)
+{
+    return a->value < b->value || (pairs && a->value == b->value && a->triples < b->triples);
+}
+/* Returns the first place of an ascending list, from `from` to before `to`, that is not before the
+ * key, else `to`. */
+size_t counts_find(const struct triple_count *list, size_t from, size_t to,
+                   const struct triple_count *key, bool pairs);
 /* In place of the scan: what the pattern binds to slot (NUMBER_NONE: nothing is asked), each value
  * once with its number of different triples; of PAIRS each subject with each of its objects, of
  * GRAPHS with the graph of each of its quads, both in the column `object`. again:

@@ -166,20 +166,14 @@ compare_values(struct order *order, const uint64_t *left, const uint64_t *right,
 static int
 compare_keys(struct order *order, const uint64_t *left, const uint64_t *right, size_t key)
 {
-    const struct quad_source *source = order->operator.run->source;
     const struct sort_key *a = &keys_of(order, left)[key], *b = &keys_of(order, right)[key];
     if (a->id == b->id) {
         return 0;
     }
-    if (a->kind == KIND_LATER && b->kind == KIND_LATER) {
-        if (source->before(a->id, b->id)) {
-            return -1;
-        }
-        if (source->before(b->id, a->id)) {
-            return 1;
-        }
-    }
-    return compare_values(order, left, right, key);
+    const int said = a->kind == KIND_LATER && b->kind == KIND_LATER
+                         ? quad_source_compare(order->operator.run->source, a->id, b->id)
+                         : 0;
+    return said ? said : compare_values(order, left, right, key);
 }
 
 static int
@@ -353,15 +347,15 @@ leaves_out(void *context, oid object, bool *out, struct reason *why)
 {
     struct order *order = context;
     TRY(lies_behind(order, object, out, why));
-    if (order->notes && !*out) {
-        order->notes = order->leading_count < LEADING_MOST;
-        order->leading[order->leading_count] = (struct triple_count){object, 1};
-        order->leading_count += order->notes;
+    if (order->notes && !*out && order->leading_count < LEADING_MOST) {
+        order->leading[order->leading_count++] = (struct triple_count){object, 1};
+    } else if (!*out) {
+        order->notes = false;
     }
     return STATUS_OK;
 }
 
-/* What the source knows of the objects that the first rows have. */
+/* Asks the source for the objects that the first rows have. False: it does not know them. */
 static bool
 recall_leading(const struct run *run, const struct node_listing *listing, oid most,
                struct triple_count *leading, size_t *count)
@@ -415,9 +409,8 @@ begin_leading(struct order *order, struct reason *why)
     }
     const struct node_listing listing = leading_of(input, order->keys[0].descending);
     if (!order->leading) {
-        TRY(memory_take(&run->account, (LEADING_MOST + 1) * sizeof *order->leading, "ORDER BY",
-                        why));
-        order->leading = memory_alloc((LEADING_MOST + 1) * sizeof *order->leading);
+        TRY(memory_take(&run->account, LEADING_MOST * sizeof *order->leading, "ORDER BY", why));
+        order->leading = memory_alloc(LEADING_MOST * sizeof *order->leading);
     }
     (void)recall_leading(run, &listing, order->most, order->leading, &order->leading_count);
     order->notes = order->leading_count == 0;
@@ -514,7 +507,7 @@ static void order_close(struct operator* operator)
     }
     free(order->record);
     if (order->leading) {
-        memory_give(&operator->run->account, (LEADING_MOST + 1) * sizeof *order->leading);
+        memory_give(&operator->run->account, LEADING_MOST * sizeof *order->leading);
         free(order->leading);
     }
 }
