@@ -200,6 +200,7 @@ test_paces_follow_reports_and_stay(void **state)
                                               .backoff_ms = 2000,
                                               .backoff_most_ms = 60000,
                                               .retry_after_most_ms = 50000};
+    clock_stop();
     bench_restart(bench);
     assert_int_equal(pace_of_next(bench, "w").response_ms, 0);
     assert_int_equal(bench->jobs[0].pace.length, 0); /* nothing is known */
@@ -228,6 +229,7 @@ test_paces_follow_reports_and_stay(void **state)
     assert_true(pace.answered);
     assert_int_equal(pace.until_ms, 0);
     assert_int_equal(pace.address, 77);
+    clock_go();
 }
 
 /* Another host of the address rests for the troubles of the first. */
