@@ -26,13 +26,14 @@ static int
 on_request(void *context, char *ip, char *own_ip, int port, int own_port)
 {
     struct transfer *transfer = context;
+    struct transfer_exchange *exchange = &transfer->exchange;
     (void)ip;
     (void)own_ip;
     (void)port;
     (void)own_port;
-    transfer->exchange.sent = true;
-    buf_reset(&transfer->exchange
-                   .request); /* a connection may have died, and the request is sent again */
+    exchange->sent = true;
+    /* A connection may have died, and the request is sent again. */
+    buf_reset(&exchange->request);
     curl_easy_setopt(transfer->easy, CURLOPT_VERBOSE, 1L);
     return CURL_PREREQFUNC_OK;
 }
@@ -41,47 +42,49 @@ static size_t
 on_header(char *data, size_t size, size_t n, void *context)
 {
     struct transfer *transfer = context;
+    struct transfer_exchange *exchange = &transfer->exchange;
     const struct slice line = slice_of(data, size * n);
     if (transfer->ftp.spoken) {
         return ftp_reply(transfer, line) ? line.length : 0;
     }
     /* libcurl keeps every line until the transfer ends, those of trailers and of interim responses
      * too, of which a server may send as many as it likes. */
-    transfer->exchange.header_bytes += line.length;
-    if (transfer->exchange.header_bytes > transfer->exchange.header.maximum) {
-        transfer->exchange.header_too_long = true;
+    exchange->header_bytes += line.length;
+    if (exchange->header_bytes > exchange->header.maximum) {
+        exchange->header_too_long = true;
         return 0;
     }
     if (slice_starts(line, SLICE("HTTP/"))) {
         /* An interim response came before, or a connection died and the request was sent again. */
-        buf_reset(&transfer->exchange.header);
-        transfer->exchange.header_complete = false;
+        buf_reset(&exchange->header);
+        exchange->header_complete = false;
         curl_easy_setopt(transfer->easy, CURLOPT_VERBOSE, 0L);
     }
-    if (transfer->exchange.header_complete) {
+    if (exchange->header_complete) {
         return line.length; /* trailers */
     }
-    buf_append_slice(&transfer->exchange.header, line);
-    transfer->exchange.header_complete = slice_is(line, "\r\n") || slice_is(line, "\n");
+    buf_append_slice(&exchange->header, line);
+    exchange->header_complete = slice_is(line, "\r\n") || slice_is(line, "\n");
     return line.length;
 }
 
 static size_t
 pour(struct transfer *transfer, struct slice bytes)
 {
-    const struct fetch_sink *sink = &transfer->exchange.sink;
+    struct transfer_exchange *exchange = &transfer->exchange;
+    const struct fetch_sink *sink = &exchange->sink;
     long status = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
     if (transfer->ftp.spoken) {
         status = ftp_begin(transfer);
     }
-    if (transfer->exchange.sunk == 0 &&
-        !sink->begin(sink->context, (uint16_t)status, buf_slice(&transfer->exchange.header))) {
+    if (exchange->sunk == 0 &&
+        !sink->begin(sink->context, (uint16_t)status, buf_slice(&exchange->header))) {
         return 0;
     }
-    transfer->exchange.sunk += bytes.length;
-    if (transfer->exchange.sunk > transfer->exchange.body_limit) {
-        transfer->exchange.too_long = true;
+    exchange->sunk += bytes.length;
+    if (exchange->sunk > exchange->body_limit) {
+        exchange->too_long = true;
         return 0;
     }
     return sink->take(sink->context, bytes) ? bytes.length : 0;
@@ -91,30 +94,31 @@ static size_t
 on_body(char *data, size_t size, size_t n, void *context)
 {
     struct transfer *transfer = context;
+    struct transfer_exchange *exchange = &transfer->exchange;
     struct fetch_http *http = transfer->http;
     const size_t length = size * n;
-    transfer->exchange.piece_ms = clock_monotonic_ms();
+    exchange->piece_ms = clock_monotonic_ms();
     if (transfer->ftp.spoken && transfer->ftp.head) {
         return length; /* libcurl's own words, once more */
     }
-    if (transfer->exchange.sink.take != NULL) {
+    if (exchange->sink.take != NULL) {
         return pour(transfer, slice_of(data, length));
     }
-    const size_t room = transfer->exchange.body_limit - transfer->exchange.body.length;
+    const size_t room = exchange->body_limit - exchange->body.length;
     const size_t taken = length < room ? length : room;
-    const size_t before = transfer->exchange.body.capacity;
+    const size_t before = exchange->body.capacity;
     if (transfer->ftp.spoken) { /* in its own thread; what is not poured is small */
         (void)ftp_begin(transfer);
     } else if (http->memory_used + taken > http->settings.memory) {
-        transfer->exchange.out_of_memory = true;
+        exchange->out_of_memory = true;
         return 0;
     }
-    buf_append(&transfer->exchange.body, data, taken);
+    buf_append(&exchange->body, data, taken);
     if (!transfer->ftp.spoken) {
-        fetch_http_hold(http, transfer->exchange.body.capacity - before);
+        fetch_http_hold(http, exchange->body.capacity - before);
     }
     if (taken < length) {
-        transfer->exchange.too_long = true;
+        exchange->too_long = true;
         return 0;
     }
     return length;
