@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPARQL queries of many shapes over generated and real quads, warm over HTTP, beside Virtuoso.
 #
-#   bench/queries.sh [--count N] [--runs N] [--only NAME] [--data FILE] [--alone]
-#                    [--at OURS,VIRTUOSO]
+#   bench/queries.sh [--count N] [--runs N] [--only NAME] [--queries FILE] [--data FILE]
+#                    [--alone] [--at OURS,VIRTUOSO]
 #
 #   --count  generated quads (1000000); a million real ones come besides
 #   --runs   of each query after one that warms up; the median counts (5)
 #   --only   queries whose names contain NAME
+#   --queries  a file like queries.txt beside this instead
 #   --data   a file of N-Quads instead
 #   --alone  without Virtuoso
 #   --at     SPARQL endpoints that have the data already
@@ -21,16 +22,17 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$here/build/bin out=$here/build/bench
 . "$here/bench/servers.sh"
-count=1000000 runs=5 only='' data='' at='' peer=1
+count=1000000 runs=5 only='' queries=$here/bench/queries.txt data='' at='' peer=1
 while [[ $# -gt 0 ]]; do
     case $1 in
         --count) count=$2 ;;
         --runs) runs=$2 ;;
         --only) only=$2 ;;
+        --queries) queries=$2 ;;
         --data) data=$2 ;;
         --at) at=$2 ;;
         --alone) peer=0; set -- "$1" "$@" ;;
-        *) sed -n '4,13s/^# *//p' "$0" >&2; exit 100 ;;
+        *) sed -n '4,14s/^# *//p' "$0" >&2; exit 100 ;;
     esac
     shift 2
 done
@@ -100,7 +102,8 @@ ask() { # address, query, file, name: the median of the milliseconds, on one con
 plain() { # file, name: what is comparable of an answer
     case $2 in
         *'#') grep -o '<result>' "$1" | wc -l ;;
-        ask*) grep -oE 'true|false' "$1" ;;
+        # Virtuoso says it by rows that are 1 or 0.
+        ask*) grep -oE '>(true|false|0|1)<' "$1" | sed 's/>1</>true</; s/>0</>false</' ;;
         *) tr -d '"\r' <"$1" | tail -n +2 | LC_ALL=C sort ;;
     esac
 }
@@ -127,7 +130,7 @@ while IFS=$'\t' read -r name query; do
     awk -v n="${name%#}" -v a="$mine" -v b="$theirs" -v s="$same" \
         'BEGIN { printf("%s\t%s\t%s\t%s\t%s\n", n, a, b, a + 0 && b + 0 ? sprintf("%.2f", b / a) : "-", s) }' | tee -a "$out/queries.tsv"
     [[ $same == differ ]] && cp "$work/mine" "$out/queries.mine" && cp "$work/theirs" "$out/queries.theirs"
-done <"$here/bench/queries.txt"
+done <"$queries"
 awk -F'\t' '$4 + 0 > 0 { n++; sum += log($4); if (!least || $4 < least) { least = $4; at = $1 } }
     END { if (n) printf("geometric mean of Virtuoso / ours over %d queries: %.2f; least %.2f (%s)\n", n, exp(sum / n), least, at) }' "$out/queries.tsv"
 exit $failed

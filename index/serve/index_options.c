@@ -78,6 +78,7 @@ partition_options_from(struct partition_options *options, const char *folder,
     options->block_memory = memory / 16;
     options->words_memory = memory / 4;
     options->snapshot_memory = memory / 4;
+    options->count_memory = memory / 8;
     options->checkpoint_bytes = memory / 4 < CHECKPOINT_MOST ? memory / 4 : CHECKPOINT_MOST;
     options->change_bytes = (uint64_t)opt_integer(set, "index.changes");
     options->disk_reserve = (uint64_t)opt_integer(set, "index.disk_reserve");

@@ -65,7 +65,8 @@ static enum status
 grow_table(struct counting *c, struct reason *why)
 {
     const size_t places = c->places ? 2 * c->places : TABLE_LEAST;
-    if (places * sizeof *c->table > c->request->memory / 4) {
+    /* The old one is half as large; a list that is sorted and lent takes no more than both. */
+    if (places * sizeof *c->table > c->request->memory / 2) {
         return status_fail(why, STATUS_LIMIT, too_many);
     }
     struct triple_count *table = memory_zero(places, sizeof *table);
@@ -284,7 +285,7 @@ triple_counts_read(const struct quad_source *source, const struct count_request 
 
 /* ---- answers that are kept ---- */
 
-enum { ENTRIES = 64, CACHE_BYTES = 32 << 20 };
+enum { ENTRIES = 64 };
 
 /* A list that several may have; the last to release it frees it. */
 struct lent {
@@ -342,15 +343,16 @@ struct entry {
 struct triple_count_cache {
     pthread_mutex_t mutex;
     uint64_t version, uses;
-    size_t bytes; /* of counts */
+    size_t bytes, most; /* of counts */
     struct entry entries[ENTRIES];
 };
 
 struct triple_count_cache *
-triple_count_cache_new(void)
+triple_count_cache_new(size_t bytes)
 {
     struct triple_count_cache *cache = memory_zero(1, sizeof *cache);
     pthread_mutex_init(&cache->mutex, NULL);
+    cache->most = bytes;
     return cache;
 }
 
@@ -430,7 +432,7 @@ make_entry(struct triple_count_cache *cache, size_t bytes)
 {
     struct entry *entry = oldest(cache);
     forget(cache, entry);
-    while (cache->bytes + bytes > CACHE_BYTES) {
+    while (cache->bytes + bytes > cache->most) {
         struct entry *filled = &cache->entries[0];
         for (size_t i = 1; i < ENTRIES; i++) {
             struct entry *other = &cache->entries[i];
@@ -455,7 +457,7 @@ keep(struct triple_count_cache *cache, uint64_t version, const struct count_requ
         }
         cache->version = version;
     }
-    if (version == cache->version && bytes <= CACHE_BYTES / 2) {
+    if (version == cache->version && bytes <= cache->most / 2) {
         struct entry *entry = find_entry(cache, request);
         if (entry != NULL) {
             forget(cache, entry);

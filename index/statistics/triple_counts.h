@@ -20,7 +20,7 @@ enum status triple_counts_read(const struct quad_source *source,
                                size_t *count, struct reason *why);
 
 struct triple_count_cache;
-struct triple_count_cache *triple_count_cache_new(void);
+struct triple_count_cache *triple_count_cache_new(size_t bytes); /* of lists, at most */
 void triple_count_cache_free(struct triple_count_cache *cache);
 /* Gives what the cache has, or else what triple_counts_read finds; versions grow. Release the
  * counts with triple_counts_release; they may outlive the cache. */

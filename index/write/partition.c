@@ -22,6 +22,7 @@ partition_options_default(struct partition_options *options, const char *folder)
                                           .block_memory = (uint64_t)64 * MEBIBYTE,
                                           .words_memory = (uint64_t)256 * MEBIBYTE,
                                           .snapshot_memory = (uint64_t)256 * MEBIBYTE,
+                                          .count_memory = (uint64_t)128 * MEBIBYTE,
                                           .checkpoint_bytes = (uint64_t)256 * MEBIBYTE,
                                           .change_bytes = (uint64_t)16 * MEBIBYTE,
                                           .disk_reserve = (uint64_t)64 * MEBIBYTE,
@@ -77,7 +78,7 @@ partition_open(struct partition **result, const struct partition_options *option
     partition->folder = memory_string(options->folder);
     partition->build_from = options->build_from;
     partition->snapshots = snapshots_new(options->snapshot_memory);
-    partition->triple_counts = triple_count_cache_new();
+    partition->triple_counts = triple_count_cache_new(options->count_memory);
     partition->node_lists = node_lists_new(NODE_LISTS_BYTES);
     partition->marks = change_marks_new();
     partition->keys = partition_keys_new();

@@ -25,6 +25,7 @@ struct partition_options {
     uint64_t words_memory;     /* of words of literals that wait to be written */
     uint64_t snapshot_memory;  /* of changes kept for readers that began before them; half as much
                                 * for those gathered, and again for those being flushed */
+    uint64_t count_memory;     /* of counts of triples that are kept until the next commit */
     uint64_t checkpoint_bytes; /* of log between checkpoints */
     uint64_t change_bytes;     /* of the change log: index/changes/change_log.h */
     uint64_t disk_reserve;

@@ -1,12 +1,12 @@
 /* The different triples of a pattern, counted by the source by the value of one place: a row for
  * each value, with its number; or a row for each subject and object. Where the source cannot count
- * them, or not in a sixteenth of the query's memory, the scan does that the operator stands on. */
+ * them, or not in an eighth of the query's memory, the scan does that the operator stands on. */
 #include <stdlib.h>
 
 #include "index/query/operators/operator.h"
 
 enum { VALUES_LEAST = 1024 /* that are worth cutting */ };
-enum { MEMORY_SHARE = 16, MEMORY_MOST = 16 << 20 };
+enum { MEMORY_SHARE = 8, MEMORY_MOST = 64 << 20 };
 
 struct counts {
     struct operator operator; /* its input is the scan, which reads the real input itself */

@@ -11,8 +11,9 @@
 
 /* Rows of an object for each of them with the pattern's predicate, at most. */
 #define NEARLY_ALL 1.25
-/* Triples that are counted by object, at most, where a range of objects is asked for. */
-enum { RANGED_MOST = 1 << 18 };
+/* Triples of a pattern whose counts, once they are kept, serve for less than all of them, at most.
+ */
+enum { COUNTED_MOST = 1 << 20 };
 
 /* ---- collecting ---- */
 
@@ -434,11 +435,11 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
     TRY(plan_scan(planner, item, sorted ? &by_subject : NULL, pipeline, known));
     /* A scan goes over what a filter leaves out; that is read as well where the answer is kept. */
     const bool ranged = item->objects.first != OID_NONE;
-    if (first && joined->alone && !(ranged && item->rows > RANGED_MOST)) {
+    if (first && joined->alone && !(ranged && item->rows > COUNTED_MOST)) {
         struct operator* const scan = * pipeline;
         TRY(plan_counts(planner, item, ranged, true, pipeline, known));
         /* Subjects pay only where the answer is kept. */
-        return *pipeline == scan && !ranged && item->rows <= RANGED_MOST
+        return *pipeline == scan && !ranged && item->rows <= COUNTED_MOST
                    ? plan_counts(planner, item, true, false, pipeline, known)
                    : STATUS_OK;
     }

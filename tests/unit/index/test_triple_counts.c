@@ -13,7 +13,15 @@
 #include "index/statistics/triple_counts.h"
 #include "tests/support/memory_source.h"
 
-enum { QUADS = 3000, SUBJECTS = 40, PREDICATES = 4, OBJECTS = 25, GRAPHS = 5, ENOUGH = 1 << 20 };
+enum {
+    QUADS = 3000,
+    SUBJECTS = 40,
+    PREDICATES = 4,
+    OBJECTS = 25,
+    GRAPHS = 5,
+    ENOUGH = 1 << 20,
+    CACHE_BYTES = 1 << 20
+};
 
 static unsigned number = 1;
 static unsigned
@@ -266,7 +274,7 @@ static void
 test_answers_are_of_their_version(void **state)
 {
     struct memory_source *few = make_source(QUADS / 10), *all = make_source(QUADS);
-    struct triple_count_cache *cache = triple_count_cache_new();
+    struct triple_count_cache *cache = triple_count_cache_new(CACHE_BYTES);
     (void)state;
     const uint64_t first = cached(cache, 1, few);
     /* What is asked of the same version is answered from memory, whatever the source has. */
@@ -276,6 +284,11 @@ test_answers_are_of_their_version(void **state)
     /* A reader of before gets what it sees, and the newer answer stays. */
     assert_int_equal(cached(cache, 1, few), first);
     assert_int_equal(cached(cache, 2, few), second);
+    triple_count_cache_free(cache);
+    /* A list that is longer than half of the cache is not kept. */
+    cache = triple_count_cache_new(2 * sizeof(struct triple_count) - 1);
+    assert_int_equal(cached(cache, 2, few), first);
+    assert_int_equal(cached(cache, 2, all), second);
     triple_count_cache_free(cache);
     memory_source_free(few);
     memory_source_free(all);
@@ -287,7 +300,7 @@ test_the_cache_is_bounded(void **state)
 {
     struct memory_source *memory = make_source(QUADS);
     const struct quad_source *source = memory_source_table(memory);
-    struct triple_count_cache *cache = triple_count_cache_new();
+    struct triple_count_cache *cache = triple_count_cache_new(CACHE_BYTES);
     struct count_request request = {.by = TRIPLE_OBJECT, .memory = ENOUGH, .check = go_on};
     struct triple_count *counts;
     struct reason why;
@@ -321,7 +334,7 @@ test_what_is_asked_once_is_not_counted(void **state)
 {
     struct memory_source *memory = make_source(QUADS);
     const struct quad_source *source = memory_source_table(memory);
-    struct triple_count_cache *cache = triple_count_cache_new();
+    struct triple_count_cache *cache = triple_count_cache_new(CACHE_BYTES);
     struct arena arena;
     struct count_request request = {
         .by = TRIPLE_SUBJECT, .memory = ENOUGH, .again = true, .check = go_on};
@@ -360,7 +373,7 @@ static void
 test_what_was_counted_for_a_group_ascends(void **state)
 {
     struct memory_source *memory = make_source(QUADS);
-    struct triple_count_cache *cache = triple_count_cache_new();
+    struct triple_count_cache *cache = triple_count_cache_new(CACHE_BYTES);
     struct triple_count *counts;
     struct reason why;
     size_t count;

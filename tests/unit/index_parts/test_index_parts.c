@@ -298,7 +298,7 @@ memory_is_parted(void **state)
     assert_string_equal(service.scratch_folder, "kept");
     assert_string_equal(partition.folder, "folder");
     assert_true(partition.cache_bytes == 256 * mega && partition.words_memory == 256 * mega &&
-                partition.snapshot_memory == 256 * mega);
+                partition.snapshot_memory == 256 * mega && partition.count_memory == 128 * mega);
     assert_true(partition.term_memory == 64 * mega && partition.block_memory == 64 * mega);
     assert_true(partition.checkpoint_bytes == 256 * mega);
     assert_true(partition.change_bytes == 16 * mega && partition.disk_reserve == 64 * mega);
@@ -316,6 +316,7 @@ memory_is_parted(void **state)
     assert_true(service.sort_memory == 2 * mega && service.answer_memory == 2 * mega);
     assert_true(partition.cache_bytes == 8 * mega && partition.checkpoint_bytes == 8 * mega);
     assert_true(partition.term_memory == 2 * mega && partition.block_memory == 2 * mega);
+    assert_true(partition.count_memory == 4 * mega);
     assert_true(partition.change_bytes == 3 && partition.disk_reserve == 5);
     /* Past it the log of a start after a crash would be long. */
     assert_int_equal(opt_set_assign(set, "index.memory=2G", &why), STATUS_OK);
