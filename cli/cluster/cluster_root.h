@@ -10,7 +10,7 @@
 #include "shares/share_files.h"
 #include "shares/share_records.h"
 
-enum { LEASE_USUAL_MS = 50000 };
+enum { LEASE_USUAL_MS = 75000 };
 
 /* Makes ROOT and all that a new cluster has. MISUSE when there is one. */
 enum status cluster_root_make(const char *root, const struct share_settings *settings,

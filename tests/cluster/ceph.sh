@@ -19,7 +19,7 @@ command -v ceph-fuse >/dev/null || skip "deploy/install-deps --cluster"
 cases=("$@")
 ((${#cases[@]} > 0)) || cases=(lost faults)
 
-ceph=$work/ceph hosts_net=qch delay=0.05 pause=0.5 timeout=5 lease=50
+ceph=$work/ceph hosts_net=qch delay=0.05 pause=0.5 timeout=5 lease=75
 declare -A machine number
 tidy() {
     local code=$? n
@@ -28,6 +28,7 @@ tidy() {
     kill -KILL "${machine[@]}" 2>/dev/null
     nsenter --net=/run/netns/$hosts_net "$miniweb/serve" stop --run "$work/web" 2>/dev/null
     for n in 1 2 3 4 5; do umount -l "$work/at/m$n" 2>/dev/null; done
+    umount -l "$work/at" 2>/dev/null
     "$tool" down "$ceph" >/dev/null 2>&1
     ip netns del $hosts_net 2>/dev/null
     (exit $code)
@@ -60,7 +61,7 @@ make_hosts_network() {
 run_machine() { # name, number
     local program=("$bin/quadrille" cluster run --root "$work/at/m$2/$crawl_name" --machine "$1" --address "10.78.0.$2:7000"
         --set "fetch.user_agent=check-cluster/1 (on $1; mailto:nobody@example.org)")
-    nsenter --net="/run/netns/qc$2" unshare --pid --fork --kill-child --mount-proc "${program[@]}" 2>>"$work/$1.out" &
+    nsenter --net="/run/netns/qc$2" unshare --pid --fork --kill-child --mount-proc --propagation slave "${program[@]}" 2>>"$work/$1.out" &
     machine[$1]=$! number[$1]=$2
     disown
 }
@@ -211,7 +212,12 @@ late = [time for time in late if time > 0]
 print(f"ceph: alpha sent {len(late)} requests after it was cut off, the last after {max(late, default=0):.1f} s")
 sys.exit(max(late, default=0) > float(sys.argv[3]))
 P
+    # What its client had not written yet must never be written: a client that was evicted is not to come back.
     cephfs mend 1
+    cephfs kill fuse1
+    umount -l "$work/at/m1"
+    mount_at 1
+    say "alpha has its network again, and a new client"
     await "alpha is back" all_run_by alpha beta gamma
 
     cephfs ceph osd set-full-ratio 0.001
@@ -240,9 +246,12 @@ printf 'http://%s/\n' "${hosts[@]}" >"$work/seeds"
 # As docs/CLUSTER_STORAGE.md says: a dead client keeps others waiting for less than a lease.
 cephfs ceph config set mds mds_cap_revoke_eviction_timeout 30
 cephfs ceph config set mds mds_reconnect_timeout 20
-# A client that was evicted comes back by itself; what it had open stays lost.
-printf '[client]\nclient_reconnect_stale=true\n' >>"$ceph/ceph.conf"
+cephfs ceph fs set fs session_timeout 90
 make_hosts_network
+# Machines see what is mounted later, as they would without namespaces of their own.
+mkdir "$work/at"
+mount --bind "$work/at" "$work/at"
+mount --make-shared "$work/at"
 for n in 1 2 3 4 5; do mount_at "$n"; done
 web_log=$work/web/access.tsv
 nsenter --net=/run/netns/$hosts_net "$miniweb/serve" start --bind 10.79.0.100 --port 8480 --tls-port 8443 --run "$work/web" \
