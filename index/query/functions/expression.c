@@ -224,19 +224,34 @@ operand_id(const struct evaluation *evaluation, const struct expression *operand
                                                   : OID_NONE;
 }
 
-/* A comparison of two identifiers of which the source says which value is before the other: 1 or 0;
- * -1: it does not. */
+/* Tells whether two identifiers are of terms of which one is no literal, and so is equal to itself
+ * alone. */
+static bool
+are_terms(const struct quad_source *source, oid a, oid b)
+{
+    return source->kind && a != OID_NONE && b != OID_NONE && a < OID_LOCAL && b < OID_LOCAL &&
+           (source->kind(a) != TERM_LITERAL || source->kind(b) != TERM_LITERAL);
+}
+
+/* A comparison of two identifiers that needs no look at terms, since the source says which value is
+ * before the other or only the terms count: 1 or 0; -1: it needs one. */
 static int
 compare_identifiers(const struct evaluation *evaluation, const struct expression *call,
                     const oid *row)
 {
     const unsigned relation = call->function->relation;
-    const int compared = relation
-                             ? quad_source_compare(evaluation->dictionary->source,
-                                                   operand_id(evaluation, call->arguments[0], row),
-                                                   operand_id(evaluation, call->arguments[1], row))
-                             : 0;
-    return compared == 0 ? -1 : (relation & (compared < 0 ? RELATION_LESS : RELATION_GREATER)) != 0;
+    if (!relation) {
+        return -1;
+    }
+    const struct quad_source *source = evaluation->dictionary->source;
+    const oid a = operand_id(evaluation, call->arguments[0], row);
+    const oid b = operand_id(evaluation, call->arguments[1], row);
+    const int compared = quad_source_compare(source, a, b);
+    if (compared != 0) {
+        return (relation & (compared < 0 ? RELATION_LESS : RELATION_GREATER)) != 0;
+    }
+    const bool equality = relation == RELATION_EQUAL || relation == RELATION_UNEQUAL;
+    return equality && are_terms(source, a, b) ? (a == b) == (relation == RELATION_EQUAL) : -1;
 }
 
 int

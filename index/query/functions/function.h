@@ -22,7 +22,12 @@ typedef oid function_id(struct evaluation *evaluation, const struct expression *
                         const oid *row);
 
 enum { FUNCTION_ANY = 255 }; /* arguments without a maximum */
-enum function_relation { RELATION_LESS = 1, RELATION_EQUAL = 2, RELATION_GREATER = 4 };
+enum function_relation {
+    RELATION_LESS = 1,
+    RELATION_EQUAL = 2,
+    RELATION_GREATER = 4,
+    RELATION_UNEQUAL = RELATION_LESS + RELATION_GREATER
+};
 
 struct function {
     const char *name; /* keyword in capitals, operator, or IRI */

@@ -51,6 +51,14 @@ told_before(oid a, oid b)
            right.kind == OID_VALUE_INTEGER && left.integer < right.integer;
 }
 
+/* All literals of the data are told; all else are IRIs. */
+static enum term_kind
+told_kind(oid id)
+{
+    struct oid_value value;
+    return told_value(id, &value) ? TERM_LITERAL : TERM_IRI;
+}
+
 static const char data[] =
     "@prefix : <http://example.org/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
     ":a :n 3 . :b :n 20 . :c :n 7 . :d :n 7 .\n"
@@ -99,6 +107,10 @@ static const char *const asked[] = {
     "SELECT (SUM(?v) AS ?a) (AVG(?v) AS ?b) { ?s :n ?v FILTER(?v != 3) }",
     "SELECT (COUNT(*) AS ?n) { ?s :n ?v FILTER(?v < 20 && 3 < ?v) }",
     "SELECT (COUNT(*) AS ?n) { ?a :n ?v . ?b :n ?w FILTER(?v >= ?w && !(?w > 7)) }",
+    "SELECT (COUNT(*) AS ?n) { ?a :n ?v . ?b :n ?w FILTER(?a != ?b) }",
+    "SELECT (COUNT(*) AS ?n) { ?a :n ?v . ?b :n ?w FILTER(?a = ?b) }",
+    "SELECT (COUNT(*) AS ?n) { ?a :n ?v FILTER(?a != ?v) }",
+    "SELECT (COUNT(*) AS ?n) { ?a :n ?v FILTER(?a = ?v) }",
     "SELECT (MIN(?v) + 100 AS ?a) (MAX(?v) + 100 AS ?b) { ?s :n ?v }",
     "SELECT (COUNT(*) AS ?n) { ?s :n ?v FILTER(ABS(-?v) > 7 && ROUND(?v) > 0) }",
 };
@@ -158,6 +170,7 @@ test_values_are_told_by_identifiers(void **state)
     struct quad_source source = told.inner;
     source.resolve = counted_resolve;
     struct quad_source telling = source;
+    telling.kind = told_kind;
     telling.value = told_value;
     telling.integer = told_integer;
     telling.before = told_before;
