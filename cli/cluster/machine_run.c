@@ -1,6 +1,7 @@
 /* See machine_run.h. One loop: step the owner some times in a lease, then bring what runs into line
  * with what is ours. A thread beside it renews the lease, because a step may have to wait. */
 #include "cli/cluster/machine_run.h"
+#include "cli/supervisor/process_troubles.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -31,11 +32,12 @@ enum { STEPS_IN_LEASE = 5, PACE_MOST_MS = 3000, PAUSE_MS = 2000, PATH_SIZE = 409
 /* A share, as far as this machine runs it. */
 struct run_share {
     struct share_guard guard;
-    bool stopping;      /* its processes were told to end */
-    bool unclean;       /* processes of ours were killed: what they asked may be under way */
-    uint64_t start_at;  /* not before, after a failure */
-    uint64_t rested_at; /* fetch of it starts then */
-    uint64_t settings;  /* machine->root.version, as it was when it was started */
+    bool stopping;             /* its processes were told to end */
+    bool unclean;              /* processes of ours were killed: what they asked may be under way */
+    uint64_t start_at;         /* not before, after a failure */
+    uint64_t rested_at;        /* fetch of it starts then */
+    uint64_t settings;         /* machine->root.version, as it was when it was started */
+    char directory[PATH_SIZE]; /* of what runs */
     char failure[SHARE_TOLD_SIZE];
 };
 
@@ -245,14 +247,13 @@ static enum status
 start_share(struct machine *machine, size_t number, struct reason *why)
 {
     struct run_share *share = &machine->shares[number];
-    char directory[PATH_SIZE];
     TRY(check_settings(machine, why));
-    TRY(find_directory(machine, number, directory, why));
+    TRY(find_directory(machine, number, share->directory, why));
     const bool clean = share_owner_took_clean(machine->owner, number) && !share->unclean;
     const uint64_t now = share_clock_ms(NULL);
     const uint64_t rested_at = now + rest_ms(machine->root.cli.options, clean);
     share->rested_at = share->rested_at > rested_at ? share->rested_at : rested_at;
-    struct share_guard_settings guard = {.directory = directory,
+    struct share_guard_settings guard = {.directory = share->directory,
                                          .assignments = &machine->root.common.assignments,
                                          .fetch_after_ms = share->rested_at - now};
     (void)pthread_mutex_lock(&machine->guarding);
@@ -271,7 +272,7 @@ static void
 tell_state(struct machine *machine, size_t number)
 {
     const struct run_share *share = &machine->shares[number];
-    char told[SHARE_TOLD_SIZE], moving[SHARE_TOLD_SIZE] = "";
+    char told[SHARE_TOLD_SIZE], moving[SHARE_TOLD_SIZE] = "", trouble[SHARE_TOLD_SIZE];
     const uint64_t now = share_clock_ms(NULL);
     if (share->guard.pid > 0 && share->stopping) {
         snprintf(told, sizeof told, "stops");
@@ -279,7 +280,9 @@ tell_state(struct machine *machine, size_t number)
         snprintf(told, sizeof told, "runs; fetch waits %" PRIu64 " s",
                  (share->rested_at - now + 999) / 1000);
     } else if (share->guard.pid > 0) {
-        snprintf(told, sizeof told, "runs");
+        process_troubles_first(share->directory, trouble, sizeof trouble);
+        snprintf(told, sizeof told, "runs%s%.*s", trouble[0] != '\0' ? "; " : "",
+                 (int)sizeof told - 8, trouble);
     } else {
         snprintf(told, sizeof told, "%s", share->failure);
     }

@@ -178,6 +178,29 @@ print_one(void *context, const struct process_state *state)
     }
 }
 
+struct first {
+    char *text;
+    size_t size;
+};
+
+static void
+take_first(void *context, const struct process_state *state)
+{
+    struct first *first = context;
+    if (first->text[0] == '\0' && is_troubled(state)) {
+        snprintf(first->text, first->size, "%s %s: %s", state->name, verb_of(state),
+                 state->why.text);
+    }
+}
+
+void
+process_troubles_first(const char *directory, char *text, size_t size)
+{
+    struct first first = {text, size};
+    text[0] = '\0';
+    process_state_each(directory, take_first, &first);
+}
+
 void
 process_troubles_print(const char *directory, FILE *out)
 {

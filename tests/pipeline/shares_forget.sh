@@ -71,4 +71,10 @@ same "$work/two.nq" "$work/restored.nq" "shares that were restored from a backup
 cluster forget 0 --force >"$work/forget.out" || fail "forget by force: $(cat "$work/forget.out")"
 prints '^0 .* forgotten$' cluster status || fail "status: $(cluster status)"
 refused 'share 2 is the last one' cluster forget 2 --force
+
+# What keeps a process of a share from working is told with the share.
+dd if=/dev/zero of="$ROOT/shares/2/metastore/records.db" bs=4096 count=1 conv=notrunc status=none
+kill -KILL $(pgrep -f "^quadrille-metastore --dir $ROOT/shares/2 ") || fail "no metadata store of share 2"
+troubled() { prints '^2 .* runs; metastore \(failed\|starts again\): .*metastore' cluster status; }
+await "the trouble of share 2 is told" troubled
 echo "shares_forget: $(wc -l <"$work/two.nq") quads, the same bytes as one machine's, without one share of three"
