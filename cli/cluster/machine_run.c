@@ -1,7 +1,6 @@
 /* See machine_run.h. One loop: step the owner some times in a lease, then bring what runs into line
  * with what is ours. A thread beside it renews the lease, because a step may have to wait. */
 #include "cli/cluster/machine_run.h"
-#include "cli/supervisor/process_troubles.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -25,6 +24,7 @@
 #include "cli/cluster/share_guard.h"
 #include "cli/shared/before_fetching.h"
 #include "cli/shared/cli.h"
+#include "cli/supervisor/process_troubles.h"
 #include "shares/share_owner.h"
 
 enum { STEPS_IN_LEASE = 5, PACE_MOST_MS = 3000, PAUSE_MS = 2000, PATH_SIZE = 4096 };
@@ -282,7 +282,7 @@ tell_state(struct machine *machine, size_t number)
     } else if (share->guard.pid > 0) {
         process_troubles_first(share->directory, trouble, sizeof trouble);
         snprintf(told, sizeof told, "runs%s%.*s", trouble[0] != '\0' ? "; " : "",
-                 (int)sizeof told - 8, trouble);
+                 (int)(sizeof told - sizeof "runs; "), trouble);
     } else {
         snprintf(told, sizeof told, "%s", share->failure);
     }
