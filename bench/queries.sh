@@ -16,8 +16,8 @@
 # counts a triple in two graphs twice, and we once; so quads whose triple came before are left out,
 # and so are the quads that Virtuoso brings along; then answers can be compared. A name in
 # queries.txt that ends with # is of a query whose rows are open: their number is compared. A query
-# that takes Virtuoso longer than half a minute has no ratio. Prints a table and the geometric mean of Virtuoso's time to ours;
-# writes it to build/bench/queries.tsv. Fails when answers differ.
+# that takes Virtuoso longer than half a minute has no ratio. Prints a table and the geometric mean
+# of Virtuoso's time to ours; writes it to build/bench/queries.tsv. Fails when answers differ.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
 bin=$here/build/bin out=$here/build/bench

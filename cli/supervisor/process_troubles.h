@@ -35,7 +35,8 @@ struct process_troubles_told {
 void process_troubles_tell(struct process_troubles_told *told, const char *directory,
                            const char *program, FILE *out);
 
-/* What the first by name waits for or failed of, "NAME failed: REASON"; "" when none does. */
+/* Writes what keeps the first process by name from working, "NAME failed: REASON" or the like; ""
+ * when all work. */
 void process_troubles_first(const char *directory, char *text, size_t size);
 /* All that wait or have failed, a line each; nothing when there are none. */
 void process_troubles_print(const char *directory, FILE *out);

@@ -73,7 +73,7 @@ pack(const char *coding, struct slice text, char *packed)
     return pack_zlib(text, strcmp(coding, "gzip") == 0 ? 31 : 15, packed);
 }
 
-/* What fits into the room is decoded, what is longer is cut; an end that is lacking is told. */
+/* Decoding gives what fits into the room, cuts what is longer, and tells that an end is lacking. */
 static void
 each_coding_has_its_limits(void **state)
 {
@@ -216,7 +216,7 @@ damage_keeps_what_was_decoded(void **state)
     buf_release(&out);
 }
 
-/* What the last bytes say of the length may be of another member, or no length at all. */
+/* The length in the last bytes may be that of another member, or these bytes may be no length. */
 static void
 gzip_is_decoded_whatever_follows_it(void **state)
 {
