@@ -268,11 +268,22 @@ start_share(struct machine *machine, size_t number, struct reason *why)
     return STATUS_OK;
 }
 
+/* Adds what is told of a share to what is told of it already, if it is anything. */
+static void
+tell_more(char told[SHARE_TOLD_SIZE], const char *more)
+{
+    const size_t length = strlen(told);
+    if (more[0] != '\0') {
+        snprintf(told + length, SHARE_TOLD_SIZE - length, "%s%.*s", length > 0 ? "; " : "",
+                 (int)(SHARE_TOLD_SIZE - length), more);
+    }
+}
+
 static void
 tell_state(struct machine *machine, size_t number)
 {
     const struct run_share *share = &machine->shares[number];
-    char told[SHARE_TOLD_SIZE], moving[SHARE_TOLD_SIZE] = "", trouble[SHARE_TOLD_SIZE];
+    char told[SHARE_TOLD_SIZE], more[SHARE_TOLD_SIZE];
     const uint64_t now = share_clock_ms(NULL);
     if (share->guard.pid > 0 && share->stopping) {
         snprintf(told, sizeof told, "stops");
@@ -280,18 +291,15 @@ tell_state(struct machine *machine, size_t number)
         snprintf(told, sizeof told, "runs; fetch waits %" PRIu64 " s",
                  (share->rested_at - now + 999) / 1000);
     } else if (share->guard.pid > 0) {
-        process_troubles_first(share->directory, trouble, sizeof trouble);
-        snprintf(told, sizeof told, "runs%s%.*s", trouble[0] != '\0' ? "; " : "",
-                 (int)(sizeof told - sizeof "runs; "), trouble);
+        snprintf(told, sizeof told, "runs");
+        process_troubles_first(share->directory, more, sizeof more);
+        tell_more(told, more);
     } else {
         snprintf(told, sizeof told, "%s", share->failure);
     }
     if (machine->mover != NULL) {
-        share_mover_tell(machine->mover, number, moving);
-    }
-    if (moving[0] != '\0') {
-        const size_t length = strlen(told);
-        snprintf(told + length, sizeof told - length, "%s%s", length > 0 ? "; " : "", moving);
+        share_mover_tell(machine->mover, number, more);
+        tell_more(told, more);
     }
     share_owner_tell(machine->owner, number, told);
 }
