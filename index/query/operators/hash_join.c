@@ -26,6 +26,15 @@ merge(const struct hash_join *join, const oid *row, const oid *stored, oid *merg
     return true;
 }
 
+/* Binds what of a match it is only asked whether it is bound. */
+static void
+mark_bound(const struct hash_join *join, oid *row)
+{
+    for (size_t i = 0; i < join->marked; i++) {
+        row[join->slots[join->count + i]] = join->mark;
+    }
+}
+
 /* Appends the merger of a row and a stored one with equal keys, if there is one; *matched becomes
  * true when they are a pair, also for MINUS and SEMI, which append none. */
 static enum status
@@ -46,6 +55,7 @@ join_pair(struct hash_join *join, const oid *row, const oid *stored, struct batc
     if (join->stored_count > join->count) {
         TRY(row_multiply(merged, join->spec.weight, stored[join->count], why));
     }
+    mark_bound(join, merged);
     if (join->spec.expression) {
         evaluation_next_row(&run->evaluation);
         if (expression_test(&run->evaluation, join->spec.expression, merged) != 1) {
@@ -211,6 +221,7 @@ sift_input(struct hash_join *join, struct reason *why)
                                         ? join_list_number(&join->list, found[i])
                                         : row_table_row(&join->table, found[i])[join->count];
             TRY(row_multiply(row, join->spec.weight, number, why));
+            mark_bound(join, row);
         }
         if (keeps(join, matched) || (matched && !counts_once(join))) {
             if (kept < i) {
@@ -382,6 +393,12 @@ struct operator* hash_join_new(struct run *run, struct operator* input, struct o
          slot = slots_next(&rest, slot + 1)) {
         slots[join->count++] = slot;
     }
+    for (uint32_t slot = slots_next(&spec->bound, 0); slot < SLOTS_MAXIMUM;
+         slot = slots_next(&spec->bound, slot + 1)) {
+        slots[join->count + join->marked++] = slot;
+    }
+    const struct value mark = value_boolean(true);
+    join->mark = join->marked ? value_id(&run->evaluation, &mark) : OID_NONE;
     join->slots = slots;
     join->stored = stored;
     join->spec = *spec;

@@ -298,6 +298,7 @@ struct hash_spec {
     const struct expression *expression; /* LEFT_JOIN; may be NULL */
     bool rebuild;                        /* the built side changes with each reset */
     uint32_t weight;                     /* the column of a row's number; NUMBER_NONE */
+    struct slots bound;                  /* LEFT_JOIN: a match binds them, nobody asks to what */
 };
 struct operator* hash_join_new(struct run *run, struct operator* input, struct operator* built,
                                const struct hash_spec *spec, size_t batch_rows);

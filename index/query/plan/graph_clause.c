@@ -111,9 +111,10 @@ plan_graph(struct planner *planner, const struct algebra *node, struct operator*
     /* In EXISTS a value is put in everywhere, as the language has it. */
     const bool put_in = slots_have(&planner->substituted, node->graph.number) &&
                         slots_have(&known->certain, node->graph.number);
-    struct planner inside = *planner;
-    slots_add(&inside.needed, node->inside);
-    slots_add(&inside.needed, node->graph.number);
+    struct slots graphs = {0};
+    slots_add(&graphs, node->inside);
+    slots_add(&graphs, node->graph.number);
+    struct planner inside = plan_needing(planner, &graphs);
     inside.graph.kind = PLACE_SLOT;
     inside.graph.number = put_in ? node->graph.number : node->inside;
     TRY(plan_node(&inside, node->left, pipeline, known, pending));

@@ -39,11 +39,13 @@ plan_left_join(struct planner *planner, const struct algebra *node, struct opera
                        !node->expression && slots_empty(&planner->substituted);
     if (apart || (!node->expression && pays_apart(planner, group, known)) ||
         !plan_is_safe(planner, group, known)) {
+        inside.bound = slots_both(&inside.bound, &group->certain);
+        inside.needed = slots_without(&inside.needed, &inside.bound);
         TRY(plan_built(&inside, group, &inner, &right));
         struct known merged = *known;
         merged.maybe = slots_union(&merged.maybe, &right.maybe);
         TRY(plan_expression(planner, node->expression, &merged));
-        return plan_hash(planner, HASH_LEFT_JOIN, inner, &right, node->expression, pipeline, known);
+        return plan_hash(&inside, HASH_LEFT_JOIN, inner, &right, node->expression, pipeline, known);
     }
     struct operator* seed = seed_new(planner->run);
     if (!seed) {

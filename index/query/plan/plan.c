@@ -121,6 +121,7 @@ plan_hash(struct planner *planner, enum hash_mode mode, struct operator* built,
         const struct slots kept = slots_union(&planner->needed, &both);
         spec.built = slots_both(&right->maybe, &kept);
         spec.weight = planner->weight;
+        spec.bound = mode == HASH_LEFT_JOIN ? planner->bound : spec.bound;
     }
     const double larger = known->rows > right->rows ? known->rows : right->rows;
     const double rows = slots_empty(&both) ? known->rows * right->rows : larger;
@@ -354,6 +355,7 @@ weigh_distinct(struct planner *planner, const struct slots *selected)
     if (!planner->first && planner->run->width < SLOTS_MAXIMUM) {
         planner->weighted = true;
         planner->needed = *selected;
+        planner->bound = (struct slots){0};
         planner->weight = (uint32_t)planner->run->width++;
     }
 }

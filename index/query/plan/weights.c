@@ -10,6 +10,7 @@ plan_needing(const struct planner *planner, const struct slots *more)
 {
     struct planner inside = *planner;
     inside.needed = slots_union(&planner->needed, more);
+    inside.bound = slots_without(&planner->bound, more);
     return inside;
 }
 
@@ -28,6 +29,7 @@ plan_existing(struct planner *planner, const struct slots *shared)
     inside.duplicates = true;
     inside.weighted = planner->run->width < SLOTS_MAXIMUM;
     inside.needed = *shared;
+    inside.bound = (struct slots){0};
     if (inside.weighted) {
         inside.weight = (uint32_t)planner->run->width++;
     }
@@ -55,10 +57,18 @@ takes_weights(const struct aggregate *aggregate)
     }
 }
 
+/* COUNT of a variable asks whether that is bound. */
+static bool
+asks_bound(const struct aggregate *aggregate)
+{
+    return aggregate->kind == AGGREGATE_COUNT && !aggregate->distinct && aggregate->argument &&
+           aggregate->argument->kind == EXPRESSION_VARIABLE;
+}
+
 void
 plan_weigh(struct planner *planner, const struct algebra *group)
 {
-    struct slots needed = {0};
+    struct slots needed = {0}, bound = {0};
     planner->weighted = planner->run->width < SLOTS_MAXIMUM;
     for (size_t i = 0; i < group->key_count; i++) {
         const struct expression *key = group->keys[i].expression;
@@ -73,10 +83,12 @@ plan_weigh(struct planner *planner, const struct algebra *group)
         const struct aggregate *aggregate = &group->aggregates[i];
         planner->weighted = planner->weighted && takes_weights(aggregate);
         if (aggregate->argument) {
-            needed = slots_union(&needed, &aggregate->argument->slots);
+            struct slots *asked = asks_bound(aggregate) ? &bound : &needed;
+            *asked = slots_union(asked, &aggregate->argument->slots);
         }
     }
-    planner->needed = needed;
+    planner->bound = slots_without(&bound, &needed);
+    planner->needed = slots_union(&needed, &bound);
     if (planner->weighted) {
         planner->weight = (uint32_t)planner->run->width++;
     }

@@ -99,7 +99,7 @@ test_counts_are_those_of_the_rows(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
         const char *pattern = counted[i].pattern, *key = counted[i].key;
-        char text[5][512];
+        char text[7][512];
         snprintf(text[0], 512, PREFIXES "SELECT * { %s }", pattern);
         snprintf(text[1], 512, PREFIXES "SELECT (COUNT(*) AS ?q) { %s }", pattern);
         snprintf(text[2], 512,
@@ -109,11 +109,15 @@ test_counts_are_those_of_the_rows(void **state)
         snprintf(text[3], 512, PREFIXES "SELECT DISTINCT %s { %s FILTER(BOUND(%s)) }", key, pattern,
                  key);
         snprintf(text[4], 512, PREFIXES "SELECT (COUNT(DISTINCT %s) AS ?q) { %s }", key, pattern);
+        snprintf(text[5], 512, PREFIXES "SELECT * { %s FILTER(BOUND(%s)) }", pattern, key);
+        snprintf(text[6], 512, PREFIXES "SELECT (COUNT(%s) AS ?q) { %s }", key, pattern);
         const uint64_t rows = run(source, text[0], NULL, NULL).rows;
+        const uint64_t bound = run(source, text[5], NULL, NULL).rows;
         for (int with = 0; with < 2; with++) {
             const struct query_options *options = with ? &little : NULL;
             if ((uint64_t)run(source, text[1], options, NULL).number != rows ||
                 (uint64_t)run(source, text[2], options, NULL).number != rows ||
+                (uint64_t)run(source, text[6], options, NULL).number != bound ||
                 run(source, text[3], options, NULL).rows !=
                     (uint64_t)run(source, text[4], options, NULL).number) {
                 fail_msg("%s: the counts are not those of its %llu rows", pattern,
@@ -121,6 +125,25 @@ test_counts_are_those_of_the_rows(void **state)
             }
         }
     }
+    memory_source_free(source);
+}
+
+/* COUNT of what an OPTIONAL binds asks only whether there is a match: a subject comes once, though
+ * some have two descriptions and know two. */
+static void
+test_counts_of_optionals_make_no_products(void **state)
+{
+    struct memory_source *source = plan_source();
+    struct buf plan;
+    (void)state;
+    buf_init(&plan, 1 << 16);
+    const char *text = PREFIXES "SELECT (COUNT(?d) AS ?n) (COUNT(?k) AS ?m) { ?s :label ?l "
+                                "OPTIONAL { ?s :description ?d } OPTIONAL { ?s :knows ?k } }";
+    const unsigned long long most = analyse(source, text, &plan);
+    if (most > PLAN_SUBJECTS) {
+        fail_msg("%llu rows at most:\n%s", most, plan.data);
+    }
+    buf_release(&plan);
     memory_source_free(source);
 }
 
@@ -392,6 +415,7 @@ main(void)
         cmocka_unit_test(test_kept_sides_are_gone_through_side_by_side),
         cmocka_unit_test(test_distinct_makes_no_products),
         cmocka_unit_test(test_counts_make_no_products),
+        cmocka_unit_test(test_counts_of_optionals_make_no_products),
         cmocka_unit_test(test_first_rows_read_little),
         cmocka_unit_test(test_listed_predicates_are_looked_up),
         cmocka_unit_test(test_exists_is_read_once),
