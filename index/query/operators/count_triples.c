@@ -1,6 +1,7 @@
 /* The different triples of a pattern, counted by the source by the value of one place: a row for
- * each value, with its number; or a row for each subject and object. Where the source cannot count
- * them, or not in an eighth of the query's memory, the scan does that the operator stands on. */
+ * each value, with its number; or a row for each subject and object, or graph; or the quads by
+ * subject. Where the source cannot count them, or not in an eighth of the query's memory, the scan
+ * does that the operator stands on. */
 #include <stdlib.h>
 
 #include "index/query/operators/operator.h"
@@ -117,9 +118,26 @@ is_dropped(struct counts *counts, const struct triple_count *one)
            (counts->filter && !key_filter_may_have(counts->filter, filtered));
 }
 
+/* Goes on to the next entry; returns the number of the present one, and of those after it that are
+ * of the same subject and only counted. */
+static uint64_t
+take_entry(struct counts *counts)
+{
+    const struct triple_count *one = &counts->list[counts->at++];
+    uint64_t number = 1;
+    if (counts->spec.object != NUMBER_NONE || counts->spec.by != TRIPLE_GRAPHS) {
+        return one->triples;
+    }
+    for (; counts->at < counts->to && counts->list[counts->at].value == one->value; counts->at++) {
+        number++;
+    }
+    return number;
+}
+
 /* Fills what one entry makes of its input row. */
 static enum status
-fill_row(const struct counts *counts, const struct triple_count *one, oid *row, struct reason *why)
+fill_row(const struct counts *counts, const struct triple_count *one, uint64_t number, oid *row,
+         struct reason *why)
 {
     if (counts->spec.slot != NUMBER_NONE) {
         row[counts->spec.slot] = one->value;
@@ -128,7 +146,7 @@ fill_row(const struct counts *counts, const struct triple_count *one, oid *row, 
         row[counts->spec.object] = one->triples;
         return STATUS_OK;
     }
-    return row_multiply(row, counts->spec.weight, one->triples, why);
+    return row_multiply(row, counts->spec.weight, number, why);
 }
 
 static enum status
@@ -160,13 +178,14 @@ counts_next(struct operator* operator, struct batch ** batch, struct reason *why
             counts->row++;
             continue;
         }
-        const struct triple_count *one = &counts->list[counts->at++];
+        const struct triple_count *one = &counts->list[counts->at];
+        const uint64_t number = take_entry(counts);
         if (is_dropped(counts, one)) {
             continue;
         }
         oid *row = batch_row(run, *batch, (*batch)->count++);
         memcpy(row, batch_row(run, counts->input, counts->row), run->width * sizeof *row);
-        TRY(fill_row(counts, one, row, why));
+        TRY(fill_row(counts, one, number, row, why));
     }
     return run_check(run, why);
 }
@@ -214,7 +233,8 @@ counts_first(const struct operator* operator, uint32_t * slot)
 {
     const struct counts *counts = (const struct counts *)operator;
     const bool first = operator->kind == & kind && scan_first(operator->input) &&
-                       counts->spec.slot != NUMBER_NONE && counts->spec.object == NUMBER_NONE;
+                       counts->spec.slot != NUMBER_NONE && counts->spec.object == NUMBER_NONE &&
+                       counts->spec.by != TRIPLE_GRAPHS;
     *slot = first ? counts->spec.slot : NUMBER_NONE;
     return first;
 }
@@ -248,7 +268,8 @@ counts_kept(struct operator* operator, uint32_t slot, const struct triple_count 
     struct counts *counts = (struct counts *)operator;
     *list = NULL;
     *count = 0;
-    if (operator->kind != & kind || counts->spec.slot != slot || !counts->spec.again) {
+    const bool quads = counts->spec.by == TRIPLE_GRAPHS && counts->spec.object == NUMBER_NONE;
+    if (operator->kind != & kind || counts->spec.slot != slot || !counts->spec.again || quads) {
         return STATUS_OK;
     }
     TRY(count_once(counts, why));

@@ -35,7 +35,7 @@ struct scan {
     struct duplicates duplicates;
     /* For weighted rows: which places make them different, and the quad of the last row of the
      * batch, which an equal one can be added to. */
-    bool merges, by_subject, by_predicate, by_object;
+    bool merges, by_subject, by_predicate, by_object, by_graph;
     bool open_row;
     struct quad_oids merged;
     const struct key_filter *filter; /* of a join above, on subjects or else objects; or NULL */
@@ -229,7 +229,7 @@ is_equal(const struct scan *scan, const struct quad_oids *quad)
     return scan->open_row && (!scan->by_object || merged->object == quad->object) &&
            (!scan->by_subject || merged->subject == quad->subject) &&
            (!scan->by_predicate || merged->predicate == quad->predicate) &&
-           (scan->spec.graph.kind != PLACE_SLOT || merged->graph == quad->graph);
+           (!scan->by_graph || merged->graph == quad->graph);
 }
 
 /* Makes a row of a quad that passes. */
@@ -487,8 +487,8 @@ choose_places(struct scan *scan)
     const struct scan_spec *spec = &scan->spec;
     const struct place places[] = {spec->pattern.subject, spec->pattern.predicate,
                                    spec->pattern.object, spec->graph};
-    bool by[3];
-    for (size_t i = 0; i < 3; i++) {
+    bool by[4];
+    for (size_t i = 0; i < 4; i++) {
         by[i] = places[i].kind == PLACE_SLOT && slots_have(&spec->needed, places[i].number);
         for (size_t k = 0; k < 4; k++) {
             by[i] = by[i] || (k != i && places[i].kind == PLACE_SLOT &&
@@ -499,6 +499,7 @@ choose_places(struct scan *scan)
     scan->by_subject = by[0];
     scan->by_predicate = by[1];
     scan->by_object = by[2];
+    scan->by_graph = by[3];
 }
 
 static const struct operator_kind scan_kind = {"scan", sizeof(struct scan), scan_next, scan_reset,

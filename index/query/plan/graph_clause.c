@@ -112,8 +112,13 @@ plan_graph(struct planner *planner, const struct algebra *node, struct operator*
     const bool put_in = slots_have(&planner->substituted, node->graph.number) &&
                         slots_have(&known->certain, node->graph.number);
     struct slots graphs = {0};
-    slots_add(&graphs, node->inside);
-    slots_add(&graphs, node->graph.number);
+    /* Of a single pattern quads of several graphs may come as one, if nobody asks which. */
+    if (put_in || slots_have(&planner->needed, node->graph.number) ||
+        slots_have(&known->maybe, node->graph.number) || node->left->kind != ALGEBRA_PATTERNS ||
+        node->left->pattern_count != 1) {
+        slots_add(&graphs, node->inside);
+        slots_add(&graphs, node->graph.number);
+    }
     struct planner inside = plan_needing(planner, &graphs);
     inside.graph.kind = PLACE_SLOT;
     inside.graph.number = put_in ? node->graph.number : node->inside;

@@ -298,7 +298,8 @@ counted_graphs(const struct planner *planner, const struct pattern *pattern,
     const struct place subject = pattern->subject, object = pattern->object;
     spec->by = TRIPLE_GRAPHS;
     spec->slot = subject.number;
-    spec->object = planner->graph.number;
+    spec->object =
+        slots_have(&planner->needed, planner->graph.number) ? planner->graph.number : NUMBER_NONE;
     return spec->again && planner->run->named_graphs.kind == GRAPHS_ALL && !planner->in_loop &&
            pattern->predicate.kind == PLACE_CONSTANT && subject.kind == PLACE_SLOT &&
            subject.number != planner->graph.number &&

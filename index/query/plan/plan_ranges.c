@@ -16,7 +16,8 @@ goes_by_row(const struct operator* operator)
 {
     static const char *const names[] = {
         "scan",      "filter",   "bind",          "project", "hash join", "minus",
-        "semi-join", "optional", "hash optional", "values",  "path",      "lookups, then a table"};
+        "semi-join", "optional", "hash optional", "values",  "path",      "lookups, then a table",
+        "is graph"};
     bool found = false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         found = found || strcmp(operator->kind->name, names[i]) == 0;

@@ -88,6 +88,12 @@ static const struct {
     {"VALUES ?x { :s0 :s3 } ?x :knows ?s OPTIONAL { ?s ?p ?o }", "?p"},
     {"VALUES ?s { :s1 :hub } { ?s ?p ?o } UNION { ?o ?p ?s }", "?p"},
     {"?x :self ?s GRAPH ?g { ?s ?p ?o }", "?p"},
+    {"GRAPH ?g { ?s :label ?l } GRAPH ?h { ?s a :C0 }", "?s"},
+    {"GRAPH ?g { ?a :knows ?b } GRAPH ?h { ?b a ?c }", "?c"},
+    {"GRAPH ?g { ?s a :C0 } FILTER(?g = :g1)", "?s"},
+    {"GRAPH ?g { ?s a :C0 } GRAPH ?g { ?s :label ?l }", "?l"},
+    {"GRAPH ?g { ?s a :C0 } OPTIONAL { GRAPH ?h { ?s :description ?d } }", "?h"},
+    {"GRAPH ?g { ?s ?p ?g }", "?p"},
 };
 
 static void
