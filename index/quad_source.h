@@ -102,7 +102,12 @@ struct triple_count {
 struct count_request {
     struct quad_oids pattern; /* its graph is OID_NONE */
     enum triple_place by;     /* a place that is not bound, or ALL: all are of one value */
-    size_t memory;            /* bytes that it may take, the answer among them */
+    bool quads; /* not triples: one that is in several graphs counts for each; not of PAIRS */
+    /* Only triples with a term of this kind at this place; TERM_NONE: any. The source has `kind`.
+     */
+    enum term_kind kind;
+    enum triple_place of;
+    size_t memory; /* bytes that it may take, the answer among them */
     /* The scan would do nearly as well: UNSUPPORTED unless the answer is kept, or was asked for
      * before and nothing has changed since, so that what is asked once is not counted for it. */
     bool again;

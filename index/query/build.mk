@@ -7,7 +7,7 @@ index_query_OBJECTS += $(addprefix index/query/operators/,aggregate.o lists.o co
 	last_objects.o order_by.o path.o ranges.o scan_pattern.o scan_range.o share_rows.o tally.o)
 index_query_OBJECTS += $(addprefix index/query/parser/,lexer.o parser.o parser_expression.o parser_pattern.o parser_prologue.o parser_tokens.o \
 	parser_select.o parser_term.o parser_triples.o parser_update.o prefixes.o query_graphs.o)
-index_query_OBJECTS += $(addprefix index/query/plan/,cost.o filter.o graph_clause.o join_order.o optional.o plan.o plan_lists.o plan_ranges.o plan_share.o \
+index_query_OBJECTS += $(addprefix index/query/plan/,cost.o filter.o graph_clause.o join_order.o optional.o plan.o plan_counts.o plan_lists.o plan_ranges.o plan_share.o \
 	share_parts.o share_split.o share_tally.o weights.o)
 index_query_OBJECTS += $(addprefix index/query/results/,result.o result_graphs.o result_markup.o result_text.o)
 index_query_OBJECTS += $(addprefix index/query/run/,describe.o query_run.o run_help.o update_run.o)

@@ -217,6 +217,12 @@ add_rows(struct counting *c, const struct quad_oids *quads, size_t n, struct rea
     for (size_t i = 0; i < n && c->request->by == TRIPLE_GRAPHS; i++) {
         TRY(add_pair(c, quads[i].subject, quads[i].graph, why));
     }
+    for (size_t i = 0; i < n && c->request->quads; i++) {
+        TRY(add(c, place_of(&quads[i], c->request->by), 1, why));
+    }
+    if (c->request->quads) {
+        return STATUS_OK;
+    }
     for (size_t i = 0; i < n && c->by_object && c->request->by != TRIPLE_GRAPHS; i++) {
         TRY(add_subject(c, &quads[i], why));
     }
@@ -232,6 +238,19 @@ add_rows(struct counting *c, const struct quad_oids *quads, size_t n, struct rea
     return STATUS_OK;
 }
 
+/* Leaves those of the quads that have a term of the kind asked for. */
+static size_t
+pick_kind(const struct count_request *request, const struct quad_source *source,
+          struct quad_oids *quads, size_t n)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) {
+        quads[kept] = quads[i];
+        kept += source->kind(place_of(&quads[i], request->of)) == request->kind;
+    }
+    return kept;
+}
+
 static enum status
 count_scan(struct counting *c, const struct quad_source *source, struct quad_scan *scan,
            struct reason *why)
@@ -241,9 +260,10 @@ count_scan(struct counting *c, const struct quad_source *source, struct quad_sca
     while (n > 0) {
         TRY(c->request->check(c->request->check_context, why));
         TRY(source->scan_next(scan, quads, ROWS, &n, why));
-        TRY(add_rows(c, quads, n, why));
+        const bool any = c->request->kind == TERM_NONE;
+        TRY(add_rows(c, quads, any ? n : pick_kind(c->request, source, quads, n), why));
     }
-    TRY(end_object(c, why));
+    TRY(c->request->quads ? STATUS_OK : end_object(c, why));
     return settle(c, why);
 }
 
@@ -256,8 +276,8 @@ triple_counts_read(const struct quad_source *source, const struct count_request 
     struct quad_scan *scan;
     *counts = NULL;
     *count = 0;
-    if (!choose_order(request, &order, &c.by_object)) {
-        return status_fail(why, STATUS_UNSUPPORTED, "no order has the place");
+    if (!choose_order(request, &order, &c.by_object) || (request->kind && !source->kind)) {
+        return status_fail(why, STATUS_UNSUPPORTED, "no order has the place, or no kind is known");
     }
     TRY(source->scan(source->context, &request->pattern, order, &scan, why));
     const enum status status = count_scan(&c, source, scan, why);
@@ -332,7 +352,9 @@ make_lent(struct triple_count *counts, size_t count)
 
 struct entry {
     struct quad_oids pattern;
-    enum triple_place by;
+    enum triple_place by, of;
+    bool quads;
+    enum term_kind kind;
     struct triple_count *counts;
     size_t count;
     size_t failed; /* nonzero: the counts are not known, and did not fit in so much memory */
@@ -382,7 +404,8 @@ find_entry(struct triple_count_cache *cache, const struct count_request *request
 {
     for (size_t i = 0; i < ENTRIES; i++) {
         struct entry *entry = &cache->entries[i];
-        if (entry->used && entry->by == request->by &&
+        if (entry->used && entry->by == request->by && entry->of == request->of &&
+            entry->kind == request->kind && entry->quads == request->quads &&
             memcmp(&entry->pattern, &request->pattern, sizeof entry->pattern) == 0) {
             return entry;
         }
@@ -465,6 +488,9 @@ keep(struct triple_count_cache *cache, uint64_t version, const struct count_requ
         entry = make_entry(cache, bytes);
         *entry = (struct entry){.pattern = request->pattern,
                                 .by = request->by,
+                                .of = request->of,
+                                .quads = request->quads,
+                                .kind = request->kind,
                                 .counts = lend(counts),
                                 .count = count,
                                 .failed = outcome == STATUS_LIMIT ? request->memory : 0,

@@ -154,7 +154,8 @@ federation_count_triples(void *context, const struct count_request *request,
     struct counting counting;
     *counts = NULL;
     *n = 0;
-    if (request->by == TRIPLE_SUBJECT || request->again) {
+    if (request->by == TRIPLE_SUBJECT || request->again || request->quads ||
+        request->kind != TERM_NONE) {
         return status_fail(why, STATUS_UNSUPPORTED, "subjects are too many to be counted so");
     }
     counting_init(&counting, context, request);

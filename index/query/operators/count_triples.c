@@ -1,7 +1,6 @@
 /* The different triples of a pattern, counted by the source by the value of one place: a row for
- * each value, with its number; or a row for each subject and object, or graph; or the quads by
- * subject. Where the source cannot count them, or not in an eighth of the query's memory, the scan
- * does that the operator stands on. */
+ * each value, with its number; or a row for each subject and object. Where the source cannot count
+ * them, or not in an eighth of the query's memory, the scan does that the operator stands on. */
 #include <stdlib.h>
 
 #include "index/query/operators/operator.h"
@@ -39,6 +38,9 @@ count(struct counts *counts, struct reason *why)
     const size_t share = run->account.maximum / MEMORY_SHARE;
     const struct count_request request = {.pattern = counts->spec.pattern,
                                           .by = counts->spec.by,
+                                          .quads = counts->spec.quads,
+                                          .of = counts->spec.of,
+                                          .kind = counts->spec.kind,
                                           .again = counts->spec.again,
                                           .memory = share < MEMORY_MOST ? share : MEMORY_MOST,
                                           .check = check,
@@ -118,26 +120,9 @@ is_dropped(struct counts *counts, const struct triple_count *one)
            (counts->filter && !key_filter_may_have(counts->filter, filtered));
 }
 
-/* Goes on to the next entry; returns the number of the present one, and of those after it that are
- * of the same subject and only counted. */
-static uint64_t
-take_entry(struct counts *counts)
-{
-    const struct triple_count *one = &counts->list[counts->at++];
-    uint64_t number = 1;
-    if (counts->spec.object != NUMBER_NONE || counts->spec.by != TRIPLE_GRAPHS) {
-        return one->triples;
-    }
-    for (; counts->at < counts->to && counts->list[counts->at].value == one->value; counts->at++) {
-        number++;
-    }
-    return number;
-}
-
 /* Fills what one entry makes of its input row. */
 static enum status
-fill_row(const struct counts *counts, const struct triple_count *one, uint64_t number, oid *row,
-         struct reason *why)
+fill_row(const struct counts *counts, const struct triple_count *one, oid *row, struct reason *why)
 {
     if (counts->spec.slot != NUMBER_NONE) {
         row[counts->spec.slot] = one->value;
@@ -146,7 +131,31 @@ fill_row(const struct counts *counts, const struct triple_count *one, uint64_t n
         row[counts->spec.object] = one->triples;
         return STATUS_OK;
     }
-    return row_multiply(row, counts->spec.weight, number, why);
+    return row_multiply(row, counts->spec.weight, one->triples, why);
+}
+
+/* What the scan gives, of the kind asked for. */
+static enum status
+next_scanned(struct counts *counts, struct batch **batch, struct reason *why)
+{
+    const struct run *run = counts->operator.run;
+    const struct counts_spec *spec = &counts->spec;
+    size_t kept;
+    do {
+        TRY(operator_next(counts->operator.input, batch, why));
+        if (spec->kind == TERM_NONE || (*batch)->count == 0) {
+            return STATUS_OK;
+        }
+        kept = 0;
+        for (size_t i = 0; i < (*batch)->count; i++) {
+            const oid *row = batch_row(run, *batch, i);
+            if (run->source->kind(row[spec->of_slot]) == spec->kind) {
+                memmove(batch_row(run, *batch, kept++), row, run->width * sizeof *row);
+            }
+        }
+        (*batch)->count = kept;
+    } while (kept == 0);
+    return STATUS_OK;
 }
 
 static enum status
@@ -156,7 +165,7 @@ counts_next(struct operator* operator, struct batch ** batch, struct reason *why
     const struct run *run = operator->run;
     TRY(count_once(counts, why));
     if (counts->scans) {
-        return operator_next(operator->input, batch, why);
+        return next_scanned(counts, batch, why);
     }
     TRY(operator_batch(operator, batch, why));
     while ((*batch)->count < operator->batch_rows) {
@@ -178,14 +187,13 @@ counts_next(struct operator* operator, struct batch ** batch, struct reason *why
             counts->row++;
             continue;
         }
-        const struct triple_count *one = &counts->list[counts->at];
-        const uint64_t number = take_entry(counts);
+        const struct triple_count *one = &counts->list[counts->at++];
         if (is_dropped(counts, one)) {
             continue;
         }
         oid *row = batch_row(run, *batch, (*batch)->count++);
         memcpy(row, batch_row(run, counts->input, counts->row), run->width * sizeof *row);
-        TRY(fill_row(counts, one, number, row, why));
+        TRY(fill_row(counts, one, row, why));
     }
     return run_check(run, why);
 }
@@ -233,8 +241,7 @@ counts_first(const struct operator* operator, uint32_t * slot)
 {
     const struct counts *counts = (const struct counts *)operator;
     const bool first = operator->kind == & kind && scan_first(operator->input) &&
-                       counts->spec.slot != NUMBER_NONE && counts->spec.object == NUMBER_NONE &&
-                       counts->spec.by != TRIPLE_GRAPHS;
+                       counts->spec.slot != NUMBER_NONE && counts->spec.object == NUMBER_NONE;
     *slot = first ? counts->spec.slot : NUMBER_NONE;
     return first;
 }
@@ -268,8 +275,7 @@ counts_kept(struct operator* operator, uint32_t slot, const struct triple_count 
     struct counts *counts = (struct counts *)operator;
     *list = NULL;
     *count = 0;
-    const bool quads = counts->spec.by == TRIPLE_GRAPHS && counts->spec.object == NUMBER_NONE;
-    if (operator->kind != & kind || counts->spec.slot != slot || !counts->spec.again || quads) {
+    if (operator->kind != & kind || counts->spec.slot != slot || !counts->spec.again) {
         return STATUS_OK;
     }
     TRY(count_once(counts, why));

@@ -26,15 +26,6 @@ merge(const struct hash_join *join, const oid *row, const oid *stored, oid *merg
     return true;
 }
 
-/* Binds what of a match it is only asked whether it is bound. */
-static void
-mark_bound(const struct hash_join *join, oid *row)
-{
-    for (size_t i = 0; i < join->marked; i++) {
-        row[join->slots[join->count + i]] = join->mark;
-    }
-}
-
 /* Appends the merger of a row and a stored one with equal keys, if there is one; *matched becomes
  * true when they are a pair, also for MINUS and SEMI, which append none. */
 static enum status
@@ -55,7 +46,7 @@ join_pair(struct hash_join *join, const oid *row, const oid *stored, struct batc
     if (join->stored_count > join->count) {
         TRY(row_multiply(merged, join->spec.weight, stored[join->count], why));
     }
-    mark_bound(join, merged);
+    marks_set(&join->marks, merged);
     if (join->spec.expression) {
         evaluation_next_row(&run->evaluation);
         if (expression_test(&run->evaluation, join->spec.expression, merged) != 1) {
@@ -221,7 +212,7 @@ sift_input(struct hash_join *join, struct reason *why)
                                         ? join_list_number(&join->list, found[i])
                                         : row_table_row(&join->table, found[i])[join->count];
             TRY(row_multiply(row, join->spec.weight, number, why));
-            mark_bound(join, row);
+            marks_set(&join->marks, row);
         }
         if (keeps(join, matched) || (matched && !counts_once(join))) {
             if (kept < i) {
@@ -378,7 +369,7 @@ struct operator* hash_join_new(struct run *run, struct operator* input, struct o
         (struct hash_join *)operator_new(run, &kinds[spec->mode], input, batch_rows);
     uint32_t *slots = arena_alloc(&run->arena, SLOTS_MAXIMUM * sizeof *slots);
     oid *stored = arena_alloc(&run->arena, SLOTS_MAXIMUM * sizeof *stored);
-    if (!join || !slots || !stored) {
+    if (!join || !slots || !stored || !marks_init(&join->marks, run, &spec->bound)) {
         return NULL;
     }
     for (uint32_t slot = slots_next(&spec->keys, 0); slot < SLOTS_MAXIMUM;
@@ -393,12 +384,6 @@ struct operator* hash_join_new(struct run *run, struct operator* input, struct o
          slot = slots_next(&rest, slot + 1)) {
         slots[join->count++] = slot;
     }
-    for (uint32_t slot = slots_next(&spec->bound, 0); slot < SLOTS_MAXIMUM;
-         slot = slots_next(&spec->bound, slot + 1)) {
-        slots[join->count + join->marked++] = slot;
-    }
-    const struct value mark = value_boolean(true);
-    join->mark = join->marked ? value_id(&run->evaluation, &mark) : OID_NONE;
     join->slots = slots;
     join->stored = stored;
     join->spec = *spec;

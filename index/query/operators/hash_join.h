@@ -36,9 +36,9 @@ join_list_next(const struct join_list *list, size_t at)
 struct hash_join {
     struct operator operator;
     struct hash_spec spec;
-    uint32_t *slots; /* of a stored row's columns, then those that a match marks as bound */
-    size_t count, keys, marked;
-    oid mark;
+    uint32_t *slots; /* of a stored row's columns */
+    size_t count, keys;
+    struct marks marks;
     size_t stored_count; /* with the weight, which is last */
     struct row_table table;
     oid *stored;

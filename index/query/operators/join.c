@@ -61,9 +61,27 @@ struct operator* union_new(struct run *run, struct operator* input, struct opera
 
 /* ---- left join: the inner pipeline runs over each batch of input ---- */
 
+bool
+marks_init(struct marks *marks, struct run *run, const struct slots *slots)
+{
+    const struct value value = value_boolean(true);
+    *marks = (struct marks){0};
+    if (slots_empty(slots)) {
+        return true;
+    }
+    marks->slots = arena_alloc(&run->arena, SLOTS_MAXIMUM * sizeof *marks->slots);
+    for (uint32_t slot = slots_next(slots, 0); marks->slots && slot < SLOTS_MAXIMUM;
+         slot = slots_next(slots, slot + 1)) {
+        marks->slots[marks->count++] = slot;
+    }
+    marks->value = value_id(&run->evaluation, &value);
+    return marks->slots && marks->value;
+}
+
 struct left_join {
     struct operator operator;
     struct operator* seed;
+    struct marks marks;
     uint32_t ordinal;
     struct batch *input;
     bool inner_done;
@@ -93,7 +111,9 @@ left_join_next(struct operator* operator, struct batch ** batch, struct reason *
         if (!join->inner_done) {
             TRY(operator_next(operator->only, batch, why));
             for (size_t i = 0; i < (*batch)->count; i++) {
-                join->matched[batch_row(run, *batch, i)[join->ordinal]] = true;
+                oid *row = batch_row(run, *batch, i);
+                join->matched[row[join->ordinal]] = true;
+                marks_set(&join->marks, row);
             }
             if ((*batch)->count) {
                 return STATUS_OK;
@@ -123,15 +143,17 @@ static void left_join_reset(struct operator* operator)
 }
 
 struct operator* left_join_new(struct run *run, struct operator* input, struct operator* inner,
-                               struct operator* seed, uint32_t ordinal, size_t batch_rows)
+                               struct operator* seed, uint32_t ordinal, const struct slots *bound,
+                               size_t batch_rows)
 {
     static const struct operator_kind kind = {"optional", sizeof(struct left_join), left_join_next,
                                               left_join_reset, NULL};
     struct left_join *join = (struct left_join *)operator_new(run, &kind, input, batch_rows);
-    if (join) {
-        operator_contain(&join->operator, inner);
-        join->seed = seed;
-        join->ordinal = ordinal;
+    if (!join || !marks_init(&join->marks, run, bound)) {
+        return NULL;
     }
-    return (struct operator*)join;
+    operator_contain(&join->operator, inner);
+    join->seed = seed;
+    join->ordinal = ordinal;
+    return &join->operator;
 }

@@ -232,8 +232,13 @@ struct counts_spec {
     struct quad_oids pattern;
     enum triple_place by;
     uint32_t slot, object, weight;
-    bool again;
+    bool again, quads;       /* quads: of all graphs, instead of triples */
     struct id_range objects; /* by objects: others of their type may be left out */
+    /* Only triples with a term of this kind in this place, which the scan binds to the slot;
+     * TERM_NONE: any. */
+    enum term_kind kind;
+    enum triple_place of;
+    uint32_t of_slot;
 };
 struct operator* counts_new(struct run *run, struct operator* scan, const struct counts_spec *spec,
                             size_t batch_rows);
@@ -286,8 +291,25 @@ struct operator* text_new(struct run *run, struct operator* input, struct place 
 /* branches: pipelines over seeds[i]. */
 struct operator* union_new(struct run *run, struct operator* input, struct operator** branches,
                            struct operator** seeds, size_t count);
+/* Slots that a match of an OPTIONAL binds, where it is not asked to what. */
+struct marks {
+    uint32_t *slots;
+    size_t count;
+    oid value; /* of them all */
+};
+/* False: no memory. */
+bool marks_init(struct marks *marks, struct run *run, const struct slots *slots);
+static inline void
+marks_set(const struct marks *marks, oid *row)
+{
+    for (size_t i = 0; i < marks->count; i++) {
+        row[marks->slots[i]] = marks->value;
+    }
+}
+/* bound: as in a hash_spec. */
 struct operator* left_join_new(struct run *run, struct operator* input, struct operator* inner,
-                               struct operator* seed, uint32_t ordinal, size_t batch_rows);
+                               struct operator* seed, uint32_t ordinal, const struct slots *bound,
+                               size_t batch_rows);
 /* SEMI: input rows that have a match, each once. */
 enum hash_mode { HASH_JOIN, HASH_LEFT_JOIN, HASH_MINUS, HASH_SEMI };
 struct hash_spec {

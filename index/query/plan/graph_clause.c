@@ -114,8 +114,9 @@ plan_graph(struct planner *planner, const struct algebra *node, struct operator*
     struct slots graphs = {0};
     /* Of a single pattern quads of several graphs may come as one, if nobody asks which. */
     if (put_in || slots_have(&planner->needed, node->graph.number) ||
-        slots_have(&known->maybe, node->graph.number) || node->left->kind != ALGEBRA_PATTERNS ||
-        node->left->pattern_count != 1) {
+        slots_have(&known->maybe, node->graph.number) ||
+        slots_have(&node->left->maybe, node->graph.number) ||
+        node->left->kind != ALGEBRA_PATTERNS || node->left->pattern_count != 1) {
         slots_add(&graphs, node->inside);
         slots_add(&graphs, node->graph.number);
     }

@@ -245,99 +245,21 @@ plan_merge(struct planner *planner, const struct merging *merging, const struct 
     if (merging->reorder) {
         scan_set_order(joined->scan, merging->left.order, merging->left.any_predicate);
     }
+    /* Counts that are kept come in the order of their values, too. */
+    if (joined->scan && joined->scan == *pipeline && !joined->first->objects.first) {
+        TRY(plan_counts(planner, joined->first, true, false, NULL, pipeline, known));
+    }
     joined->scan = NULL;
     joined->sorted = merging->slot;
     TRY(plan_scan_alone(planner, item, &merging->right, &right, &alone));
+    if (!item->objects.first) {
+        TRY(plan_counts(planner, item, true, false, NULL, &right, &alone));
+    }
     return plan_set(planner,
                     merge_join_new(planner->run, *pipeline, right, &item->slots, merging->slot,
                                    planner->weighted ? planner->weight : NUMBER_NONE,
                                    planner->batch_rows),
                     pipeline, known, "by ?%.*s", SLICE_PRINT(name));
-}
-
-/* What is asked of the pattern: by a place, ALL where none is, or of a predicate PAIRS. False:
- * more, or the triples that match cannot be counted. */
-static bool
-counted_place(const struct planner *planner, const struct pattern *pattern, bool last,
-              struct counts_spec *spec)
-{
-    const struct place places[] = {pattern->subject, pattern->predicate, pattern->object};
-    struct slots seen = {0};
-    spec->by = TRIPLE_ALL;
-    spec->slot = spec->object = NUMBER_NONE;
-    for (int i = 0; i < 3; i++) {
-        const uint32_t number = places[i].number;
-        if (places[i].kind != PLACE_SLOT) {
-            continue;
-        }
-        if (slots_have(&seen, number)) {
-            return false;
-        }
-        slots_add(&seen, number);
-        if (!slots_have(&planner->needed, number)) {
-            continue;
-        }
-        /* They come by subject, which makes lookups of objects dear. */
-        const bool pairs = last && spec->again && i == TRIPLE_OBJECT &&
-                           spec->by == TRIPLE_SUBJECT && pattern->predicate.kind == PLACE_CONSTANT;
-        if (spec->by != TRIPLE_ALL && !pairs) {
-            return false;
-        }
-        spec->by = pairs ? TRIPLE_PAIRS : (enum triple_place)i;
-        *(pairs ? &spec->object : &spec->slot) = number;
-    }
-    /* No order has a predicate's triples by their subjects: they pay when the answer is kept. */
-    return spec->again || spec->by != TRIPLE_SUBJECT || pattern->predicate.kind != PLACE_CONSTANT;
-}
-
-/* The same of quads whose graph is asked for: subjects with graphs, where nothing else is asked. */
-static bool
-counted_graphs(const struct planner *planner, const struct pattern *pattern,
-               struct counts_spec *spec)
-{
-    const struct place subject = pattern->subject, object = pattern->object;
-    spec->by = TRIPLE_GRAPHS;
-    spec->slot = subject.number;
-    spec->object =
-        slots_have(&planner->needed, planner->graph.number) ? planner->graph.number : NUMBER_NONE;
-    return spec->again && planner->run->named_graphs.kind == GRAPHS_ALL && !planner->in_loop &&
-           pattern->predicate.kind == PLACE_CONSTANT && subject.kind == PLACE_SLOT &&
-           subject.number != planner->graph.number &&
-           !(object.kind == PLACE_SLOT &&
-             (object.number == subject.number || object.number == planner->graph.number ||
-              slots_have(&planner->needed, object.number)));
-}
-
-/* Lets the source count what the scan on top of the pipeline would give. again: only if the count
- * was asked for before, since a scan does as well. */
-static enum status
-plan_counts(struct planner *planner, const struct plan_item *item, bool again, bool last,
-            struct operator** pipeline, const struct known *known)
-{
-    const struct pattern *pattern = item->pattern;
-    const struct run *run = planner->run;
-    const struct quad_oids quad = {.subject = plan_constant(run, pattern->subject),
-                                   .predicate = plan_constant(run, pattern->predicate),
-                                   .object = plan_constant(run, pattern->object)};
-    struct counts_spec spec = {.pattern = quad, .weight = planner->weight, .again = again};
-    if (!planner->weighted || planner->key != NUMBER_NONE || !run->source->count_triples ||
-        pattern->path || quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL ||
-        quad.object >= OID_LOCAL ||
-        (planner->graph.kind == PLACE_SLOT ? !counted_graphs(planner, pattern, &spec)
-                                           : planner->graphs.kind != GRAPHS_ALL ||
-                                                 !counted_place(planner, pattern, last, &spec)) ||
-        (item->objects.first && spec.by != TRIPLE_OBJECT)) {
-        return STATUS_OK;
-    }
-    spec.objects = item->objects;
-    const struct slice name =
-        spec.slot == NUMBER_NONE ? SLICE("all") : run->query->slot_names[spec.slot];
-    return plan_set(planner, counts_new(planner->run, *pipeline, &spec, planner->batch_rows),
-                    pipeline, known, "by %s%.*s%s", spec.slot == NUMBER_NONE ? "" : "?",
-                    SLICE_PRINT(name),
-                    spec.by == TRIPLE_PAIRS    ? ", with objects"
-                    : spec.by == TRIPLE_GRAPHS ? ", with graphs"
-                                               : "");
 }
 
 /* first: of the scan that the pipeline is, NULL: it is something else. */
@@ -349,10 +271,10 @@ plan_hash_item(struct planner *planner, const struct plan_item *item, const stru
     struct known alone;
     TRY(plan_scan_alone(planner, item, NULL, &scan, &alone));
     if (!item->objects.first) {
-        TRY(plan_counts(planner, item, true, last, &scan, &alone));
+        TRY(plan_counts(planner, item, true, last, NULL, &scan, &alone));
     }
     if (first && !first->objects.first) {
-        TRY(plan_counts(planner, first, true, last, pipeline, known));
+        TRY(plan_counts(planner, first, true, last, NULL, pipeline, known));
     }
     if (!swapped) {
         return plan_hash(planner, HASH_JOIN, scan, &alone, NULL, pipeline, known);
@@ -438,10 +360,18 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
     const bool ranged = item->objects.first != OID_NONE;
     if (first && joined->alone && !(ranged && item->rows > COUNTED_MOST)) {
         struct operator* const scan = * pipeline;
-        TRY(plan_counts(planner, item, ranged, true, pipeline, known));
+        struct planner unfiltered = *planner;
+        unfiltered.needed = joined->kind.needed;
+        TRY(joined->kind.done
+                ? plan_counts(&unfiltered, item, false, true, &joined->kind, pipeline, known)
+                : STATUS_OK);
+        if (*pipeline != scan) {
+            return STATUS_OK;
+        }
+        TRY(plan_counts(planner, item, ranged, true, NULL, pipeline, known));
         /* Subjects pay only where the answer is kept. */
         return *pipeline == scan && !ranged && item->rows <= COUNTED_MOST
-                   ? plan_counts(planner, item, true, false, pipeline, known)
+                   ? plan_counts(planner, item, true, false, NULL, pipeline, known)
                    : STATUS_OK;
     }
     if (first && !item->pattern->path) {

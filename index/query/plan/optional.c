@@ -35,12 +35,12 @@ plan_left_join(struct planner *planner, const struct algebra *node, struct opera
     mentioned =
         node->expression ? slots_union(&known->maybe, &node->expression->slots) : known->maybe;
     struct planner inside = plan_needing(planner, &mentioned);
+    inside.bound = inside.weighted ? slots_both(&inside.bound, &group->certain) : (struct slots){0};
+    inside.needed = slots_without(&inside.needed, &inside.bound);
     const bool apart = !slots_meet(&known->maybe, &node->right->maybe) && !known->unit &&
                        !node->expression && slots_empty(&planner->substituted);
     if (apart || (!node->expression && pays_apart(planner, group, known)) ||
         !plan_is_safe(planner, group, known)) {
-        inside.bound = slots_both(&inside.bound, &group->certain);
-        inside.needed = slots_without(&inside.needed, &inside.bound);
         TRY(plan_built(&inside, group, &inner, &right));
         struct known merged = *known;
         merged.maybe = slots_union(&merged.maybe, &right.maybe);
@@ -60,9 +60,10 @@ plan_left_join(struct planner *planner, const struct algebra *node, struct opera
     known->maybe = slots_union(&known->maybe, &node->right->maybe);
     known->rows = right.rows > known->rows ? right.rows : known->rows;
     known->unit = false;
-    return plan_set(
-        planner, left_join_new(planner->run, *pipeline, inner, seed, ordinal, planner->batch_rows),
-        pipeline, known, NULL);
+    return plan_set(planner,
+                    left_join_new(planner->run, *pipeline, inner, seed, ordinal, &inside.bound,
+                                  planner->batch_rows),
+                    pipeline, known, NULL);
 }
 
 enum status

@@ -159,6 +159,12 @@ struct kind_filter {
     struct slots needed; /* beside the pattern, without the filter */
 };
 struct kind_filter plan_kind_filter(const struct plan_item *item, struct pending *pending);
+/* Lets the source count what the scan on top of the pipeline would give. again: only if the count
+ * was asked for before, since a scan does as well. last: all is joined then. kind: a filter above
+ * that has to be applied as well, NULL: none. */
+enum status plan_counts(struct planner *planner, const struct plan_item *item, bool again,
+                        bool last, const struct kind_filter *kind, struct operator** pipeline,
+                        const struct known *known);
 /* Goes through lists of nodes instead of the scan on top of the pipeline, which looks the pattern
  * up for the rows before it, if the pattern asks for what is listed; and does what the filter does.
  * rooted: these rows differ in nothing but what is mentioned. */

@@ -18,11 +18,11 @@ plan_source(void)
     for (int i = 0; i < PLAN_VALUES; i++) {
         (void)buf_printf(&trig, ":hub :a %d ; :b %d ; :c %d .\n", i, i, i);
     }
-    (void)buf_append_string(&trig, ":s1 :self :s1 . :s1 :self :s2 .\n}\n_:b {\n");
+    (void)buf_append_string(&trig, ":s1 :self :s1 . :s1 :self :s2 . :s1 :self :g1 .\n}\n_:b {\n");
     for (int i = 0; i < PLAN_SUBJECTS; i += 2) {
         (void)buf_printf(&trig, ":s%d a :C%d ; :label \"%d\" .\n", i, i % 3, i);
     }
-    (void)buf_append_string(&trig, "}\n");
+    (void)buf_append_string(&trig, ":s1 :self :g1 .\n}\n");
     struct memory_source *source = query_case_source(trig.data);
     buf_release(&trig);
     return source;

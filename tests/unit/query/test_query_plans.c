@@ -94,6 +94,10 @@ static const struct {
     {"GRAPH ?g { ?s a :C0 } GRAPH ?g { ?s :label ?l }", "?l"},
     {"GRAPH ?g { ?s a :C0 } OPTIONAL { GRAPH ?h { ?s :description ?d } }", "?h"},
     {"GRAPH ?g { ?s ?p ?g }", "?p"},
+    {"?s ?p ?o FILTER(isLiteral(?o))", "?p"},
+    {"?s ?p ?o FILTER(isIRI(?o))", "?s"},
+    {"?s :knows ?o FILTER(isIRI(?s)) FILTER(?o != :hub)", "?o"},
+    {"?s ?p :hub FILTER(isBlank(?s))", "?p"},
 };
 
 static void
@@ -201,15 +205,15 @@ test_predicates_of_nodes_are_kept(void **state)
                   &plan);
     assert_non_null(strstr(plan.data, "predicates of ?s"));
     buf_release(&plan);
-    assert_int_equal(triples_of(source, ":s1 :hub", &scanned), 4 + 3 * PLAN_VALUES);
-    assert_int_equal(scanned, 4 + 3 * PLAN_VALUES);
-    assert_int_equal(triples_of(source, ":hub :s1 :hub", &scanned), 4 + 6 * PLAN_VALUES);
+    assert_int_equal(triples_of(source, ":s1 :hub", &scanned), 5 + 3 * PLAN_VALUES);
+    assert_int_equal(scanned, 6 + 3 * PLAN_VALUES);
+    assert_int_equal(triples_of(source, ":hub :s1 :hub", &scanned), 5 + 6 * PLAN_VALUES);
     assert_int_equal(scanned, 0);
     const struct quad more = {
         term_iri(SLICE("http://example.org/hub")), term_iri(SLICE("http://example.org/d")),
         term_iri(SLICE("http://example.org/e")), term_iri(SLICE("http://example.org/g3"))};
     assert_int_equal(memory_source_add(source, &more, NULL), STATUS_OK);
-    assert_int_equal(triples_of(source, ":s1 :hub", &scanned), 5 + 3 * PLAN_VALUES);
+    assert_int_equal(triples_of(source, ":s1 :hub", &scanned), 6 + 3 * PLAN_VALUES);
     assert_true(scanned > 0);
     memory_source_free(source);
 }
@@ -312,7 +316,7 @@ test_listed_predicates_are_looked_up(void **state)
         {"GRAPH ?g { :s3 :knows ?x } GRAPH ?h { ?x ?p ?o } VALUES ?p { :label :a }", 61, 70},
         {":s3 :knows ?x . ?x ?p ?o VALUES ?p { :label :a }", 61, 70},
         {":s3 :knows ?x OPTIONAL { ?x ?p ?o FILTER(?p IN (:label, :self)) }", 2, 10},
-        {"VALUES ?p { :self :c } GRAPH ?g { ?s ?p ?o }", PLAN_VALUES + 2, PLAN_VALUES + 2},
+        {"VALUES ?p { :self :c } GRAPH ?g { ?s ?p ?o }", PLAN_VALUES + 4, PLAN_VALUES + 4},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
