@@ -6,6 +6,7 @@
  * forwards or backwards; with none bound it starts at every node of the graph, one after the
  * other, so that only what one start reaches is held.
  */
+#include "index/query/operators/leaps.h"
 #include "index/query/operators/operator.h"
 
 struct path_join {
@@ -17,7 +18,9 @@ struct path_join {
     oid graph;              /* of the present row; OID_NONE: spec.graphs */
     struct row_table found; /* subject, object for the present row, or one of its starts */
     size_t given;
-    struct row_table starts; /* neither end is bound: where to begin */
+    struct row_table reached; /* from the present start */
+    struct leaps leaps;       /* among nodes that edges leave */
+    struct row_table starts;  /* neither end is bound: where to begin */
     size_t start;
 };
 
@@ -27,6 +30,7 @@ struct edge_reader {
     struct path_join *join;
     struct quad_oids pattern;
     struct quad_scan *scan;
+    bool leaping;          /* instead of scan */
     struct row_table seen; /* triples, when one can be in several graphs */
     bool duplicates;
     size_t graph;
@@ -63,6 +67,10 @@ edges_scan(struct edge_reader *reader, bool *end, struct reason *why)
     if (pattern.graph >= OID_LOCAL) {
         return STATUS_OK;
     }
+    TRY(leaps_begin(&reader->join->leaps, &pattern, &reader->leaping, why));
+    if (reader->leaping) {
+        return STATUS_OK;
+    }
     run->report.scans++;
     return run->source->scan(run->source->context, &pattern, ORDER_COUNT, &reader->scan, why);
 }
@@ -75,6 +83,7 @@ edges_open(struct edge_reader *reader, struct path_join *join, oid subject, oid 
     reader->join = join;
     reader->pattern = (struct quad_oids){subject, predicate, object, OID_NONE};
     reader->scan = NULL;
+    reader->leaping = false;
     reader->duplicates = duplicates || join->graph != OID_NONE ||
                          (join->spec.graphs.kind != GRAPHS_ALL && join->spec.graphs.count < 2);
     reader->graph = reader->at = reader->count = 0;
@@ -99,20 +108,23 @@ edges_next(struct edge_reader *reader, struct quad_oids *quad, bool *end, struct
                 return STATUS_OK;
             }
         }
-        if (!reader->scan) {
+        if (!reader->scan && !reader->leaping) {
             TRY(edges_scan(reader, end, why));
             if (*end) {
                 return STATUS_OK;
             }
             continue;
         }
-        TRY(run->source->scan_next(reader->scan, reader->quads, 64, &reader->count, why));
+        TRY(reader->leaping
+                ? leaps_next(&reader->join->leaps, reader->quads, 64, &reader->count, why)
+                : run->source->scan_next(reader->scan, reader->quads, 64, &reader->count, why));
         reader->at = 0;
         run->report.scanned += reader->count;
-        if (!reader->count) {
+        if (!reader->count && !reader->leaping) {
             run->source->scan_close(reader->scan);
             reader->scan = NULL;
         }
+        reader->leaping = reader->leaping && reader->count > 0;
         TRY(run_check(run, why));
     }
 }
@@ -285,18 +297,17 @@ search_negated(struct path_join *join, oid subject, oid object, bool forward, st
 static enum status
 search_from(struct path_join *join, oid node, oid other, bool forward, struct reason *why)
 {
-    struct row_table reached;
-    row_table_init(&reached, &join->operator.run->account, "property paths", 1, 1);
-    enum status status = step(join, join->spec.pattern.path, node, forward, &reached, why);
-    for (size_t i = 0; status == STATUS_OK && i < reached.count; i++) {
-        const oid far = *row_table_row(&reached, i);
+    struct row_table *reached = &join->reached;
+    row_table_reset(reached);
+    TRY(step(join, join->spec.pattern.path, node, forward, reached, why));
+    for (size_t i = 0; i < reached->count; i++) {
+        const oid far = *row_table_row(reached, i);
         if (other == OID_NONE || far == other) {
             const oid pair[2] = {forward ? node : far, forward ? far : node};
-            status = row_table_add(&join->found, pair, why);
+            TRY(row_table_add(&join->found, pair, why));
         }
     }
-    row_table_release(&reached);
-    return status;
+    return STATUS_OK;
 }
 
 /* Every node that the path could start at. */
@@ -411,13 +422,18 @@ path_next(struct operator* operator, struct batch ** batch, struct reason *why)
 
 static void path_reset(struct operator* operator)
 {
-    ((struct path_join *)operator)->input = NULL;
+    struct path_join *join = (struct path_join *)operator;
+    join->input = NULL;
+    leaps_end(&join->leaps);
 }
 
 static void path_close(struct operator* operator)
 {
-    row_table_release(&((struct path_join *)operator)->found);
-    row_table_release(&((struct path_join *)operator)->starts);
+    struct path_join *join = (struct path_join *)operator;
+    leaps_end(&join->leaps);
+    row_table_release(&join->found);
+    row_table_release(&join->starts);
+    row_table_release(&join->reached);
 }
 
 struct operator* path_new(struct run *run, struct operator* input, const struct scan_spec *spec,
@@ -431,6 +447,8 @@ struct operator* path_new(struct run *run, struct operator* input, const struct 
     }
     join->spec = *spec;
     row_table_init(&join->found, &run->account, "property paths", 2, 2);
+    join->leaps.source = run->source;
+    row_table_init(&join->reached, &run->account, "property paths", 1, 1);
     row_table_init(&join->starts, &run->account, "property paths", 1, 1);
     return &join->operator;
 }
