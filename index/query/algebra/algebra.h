@@ -75,6 +75,12 @@ struct path {
     uint32_t *forward, *backward;
     size_t forward_count, backward_count;
 };
+/* Tells whether a negated set looks at edges of this direction at all. */
+static inline bool
+path_negates(const struct path *path, bool forward)
+{
+    return forward ? path->forward_count || !path->backward_count : path->backward_count > 0;
+}
 
 struct pattern {
     struct place subject, predicate, object;

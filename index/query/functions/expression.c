@@ -215,8 +215,7 @@ expression_value(struct evaluation *evaluation, const struct expression *express
     }
 }
 
-/* The identifier of a variable or a constant; OID_NONE of others. */
-static oid
+oid
 operand_id(const struct evaluation *evaluation, const struct expression *operand, const oid *row)
 {
     return operand->kind == EXPRESSION_VARIABLE   ? row[operand->number]
@@ -231,6 +230,20 @@ are_terms(const struct quad_source *source, oid a, oid b)
 {
     return source->kind && a != OID_NONE && b != OID_NONE && a < OID_LOCAL && b < OID_LOCAL &&
            (source->kind(a) != TERM_LITERAL || source->kind(b) != TERM_LITERAL);
+}
+
+int
+identifiers_equal(const struct evaluation *evaluation, oid a, oid b)
+{
+    const struct quad_source *source = evaluation->dictionary->source;
+    struct oid_value said;
+    if (quad_source_compare(source, a, b) != 0) {
+        return 0;
+    }
+    if (are_terms(source, a, b)) {
+        return a == b;
+    }
+    return a == b && identifier_says(evaluation, a, &said) ? 1 : -1;
 }
 
 /* A comparison of two identifiers that needs no look at terms, since the source says which value is
@@ -251,7 +264,8 @@ compare_identifiers(const struct evaluation *evaluation, const struct expression
         return (relation & (compared < 0 ? RELATION_LESS : RELATION_GREATER)) != 0;
     }
     const bool equality = relation == RELATION_EQUAL || relation == RELATION_UNEQUAL;
-    return equality && are_terms(source, a, b) ? (a == b) == (relation == RELATION_EQUAL) : -1;
+    const int equal = equality ? identifiers_equal(evaluation, a, b) : -1;
+    return equal < 0 ? -1 : equal == (relation == RELATION_EQUAL);
 }
 
 int

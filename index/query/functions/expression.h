@@ -80,6 +80,11 @@ void remembered_prepare(struct remembered *remembered, const struct expression *
  * called, since both remember the same row. */
 int remembered_test(struct remembered *remembered, struct evaluation *evaluation, const oid *row);
 oid remembered_id(struct remembered *remembered, struct evaluation *evaluation, const oid *row);
+/* The identifier of an operand that is a variable or a constant; OID_NONE of others. */
+oid operand_id(const struct evaluation *evaluation, const struct expression *operand,
+               const oid *row);
+/* Whether two terms are equal, without a look at them: 1 or 0; -1: they have to be looked at. */
+int identifiers_equal(const struct evaluation *evaluation, oid a, oid b);
 /* Reads the value that an identifier says by itself; false: it says none. */
 bool identifier_says(const struct evaluation *evaluation, oid id, struct oid_value *value);
 /* identifier_value without its term, where the identifier says the value itself. */

@@ -37,14 +37,24 @@ static int
 is_in(struct evaluation *evaluation, const struct expression *call, const oid *row)
 {
     struct value sought, item;
-    if (!expression_value(evaluation, call->arguments[0], row, &sought)) {
-        return -1;
-    }
+    const oid id = operand_id(evaluation, call->arguments[0], row);
+    bool known = false;
     int result = 0;
+    if (call->count == 1) {
+        return expression_value(evaluation, call->arguments[0], row, &sought) ? 0 : -1;
+    }
     for (size_t i = 1; i < call->count; i++) {
-        const int equal = expression_value(evaluation, call->arguments[i], row, &item)
-                              ? value_equals(&sought, &item)
-                              : -1;
+        int equal =
+            identifiers_equal(evaluation, id, operand_id(evaluation, call->arguments[i], row));
+        if (equal < 0) {
+            if (!known && !expression_value(evaluation, call->arguments[0], row, &sought)) {
+                return -1;
+            }
+            known = true;
+            equal = expression_value(evaluation, call->arguments[i], row, &item)
+                        ? value_equals(&sought, &item)
+                        : -1;
+        }
         if (equal == 1) {
             return 1;
         }

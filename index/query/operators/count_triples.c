@@ -261,6 +261,20 @@ counts_divide(struct operator* operator, struct quad_cuts * cuts, struct reason 
     return STATUS_OK;
 }
 
+enum status
+counts_are_by(struct operator* operator, uint32_t slot, bool *are, struct reason *why)
+{
+    struct counts *counts = (struct counts *)operator;
+    *are = false;
+    if (operator->kind != & kind || counts->spec.slot != slot ||
+        counts->spec.object != NUMBER_NONE || !scan_first(operator->input)) {
+        return STATUS_OK;
+    }
+    TRY(count_once(counts, why));
+    *are = !counts->scans;
+    return STATUS_OK;
+}
+
 uint32_t
 counts_object(const struct operator* operator)
 {

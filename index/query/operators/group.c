@@ -36,6 +36,8 @@ struct group {
     size_t record_room;
     uint64_t sequence;
     bool parted;
+    bool apart; /* each batch of input is groups of its own: they are given before the next is read
+                 */
     const uint64_t *ahead; /* the next group's first record */
 };
 
@@ -73,7 +75,9 @@ add_group(struct group *group, size_t *number, struct reason *why)
                (room - group->room) * count * sizeof *group->accumulators);
         group->room = room;
     }
-    return row_table_put(&group->groups, group->key, &added, number, why);
+    *number = group->groups.count;
+    return group->apart ? row_table_add(&group->groups, group->key, why)
+                        : row_table_put(&group->groups, group->key, &added, number, why);
 }
 
 static enum status
@@ -270,6 +274,9 @@ static enum status
 find_group(struct group *group, size_t *number, struct reason *why)
 {
     const size_t keys = group->algebra->key_count;
+    if (group->apart) {
+        return add_group(group, number, why);
+    }
     if (group->latest < group->groups.count) {
         const oid *latest = row_table_row(&group->groups, group->latest);
         size_t i = 0;
@@ -295,7 +302,7 @@ add_row(struct group *group, const oid *row, struct reason *why)
     struct evaluation *evaluation = &group->operator.run->evaluation;
     const struct algebra *algebra = group->algebra;
     size_t number;
-    if (is_full(group)) {
+    if (!group->apart && is_full(group)) {
         TRY(part(group, why));
     }
     evaluation_next_row(evaluation);
@@ -339,21 +346,65 @@ finish_sets(struct group *group, struct reason *why)
     }
 }
 
+/* Adds the rows of a batch; *end: there was none. */
 static enum status
-gather(struct group *group, struct reason *why)
+add_batch(struct group *group, bool *end, struct reason *why)
 {
     struct operator* operator= & group->operator;
     struct batch *batch;
+    TRY(operator_next(operator->input, &batch, why));
+    *end = batch->count == 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        TRY(add_row(group, batch_row(operator->run, batch, i), why));
+    }
+    return run_check(operator->run, why);
+}
+
+/* Tells whether no two batches have rows of the same group: they are counts by the only key, or
+ * what joins have left of such. */
+static enum status
+find_apart(struct group *group, struct reason *why)
+{
+    const struct algebra *algebra = group->algebra;
+    struct operator* input = group->operator.input;
+    bool distinct = false;
+    for (size_t i = 0; i < algebra->aggregate_count; i++) {
+        distinct = distinct || algebra->aggregates[i].distinct;
+    }
+    if (distinct || algebra->key_count != 1 || algebra->keys[0].expression) {
+        return STATUS_OK;
+    }
+    while (hash_join_sifts(input)) {
+        input = input->input;
+    }
+    return counts_are_by(input, algebra->keys[0].slot, &group->apart, why);
+}
+
+/* The groups of the next batch, those of the one before being given. */
+static enum status
+gather_apart(struct group *group, struct reason *why)
+{
+    bool end;
+    for (size_t i = 0; i < group->groups.count * group->algebra->aggregate_count; i++) {
+        aggregate_release(group->operator.run, &group->accumulators[i]);
+    }
+    row_table_reset(&group->groups);
+    group->given = 0;
+    return add_batch(group, &end, why);
+}
+
+static enum status
+gather(struct group *group, struct reason *why)
+{
     size_t number;
-    for (;;) {
-        TRY(operator_next(operator->input, &batch, why));
-        if (batch->count == 0) {
-            break;
-        }
-        for (size_t i = 0; i < batch->count; i++) {
-            TRY(add_row(group, batch_row(operator->run, batch, i), why));
-        }
-        TRY(run_check(operator->run, why));
+    bool end = false;
+    TRY(find_apart(group, why));
+    if (group->apart) {
+        group->done = true;
+        return STATUS_OK;
+    }
+    while (!end) {
+        TRY(add_batch(group, &end, why));
     }
     group->done = true;
     if (group->parted) {
@@ -441,6 +492,9 @@ group_next(struct operator* operator, struct batch ** batch, struct reason *why)
     }
     TRY(operator_batch(operator, batch, why));
     while ((*batch)->count < operator->batch_rows) {
+        if (group->apart && group->given == group->groups.count) {
+            TRY(gather_apart(group, why));
+        }
         if (group->parted ? !group->ahead : group->given == group->groups.count) {
             break;
         }
@@ -462,7 +516,7 @@ static void group_reset(struct operator* operator)
     row_set_reset(&group->rows);
     sorter_reset(&group->parts);
     group->given = 0;
-    group->done = group->parted = false;
+    group->done = group->parted = group->apart = false;
     group->ahead = NULL;
 }
 

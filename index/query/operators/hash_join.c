@@ -237,6 +237,7 @@ next_sifted(struct hash_join *join, struct batch **batch, struct reason *why)
         if (!join->built) {
             TRY(hash_join_build(join, why));
         }
+        TRY(hash_join_look_up(join, join->input->count, why));
         if (join->spilled) {
             TRY(operator_batch(operator, batch, why));
             return next_spilled(join, *batch, why);
@@ -272,6 +273,7 @@ hash_join_next(struct operator* operator, struct batch ** batch, struct reason *
             if (!join->built) {
                 TRY(hash_join_build(join, why));
             }
+            TRY(hash_join_look_up(join, join->input->count, why));
             if (join->spilled) {
                 return next_spilled(join, *batch, why);
             }
@@ -315,6 +317,12 @@ bool
 is_hash_join(const struct operator* operator)
 {
     return operator->kind->close == hash_join_close;
+}
+
+bool
+hash_join_sifts(const struct operator* operator)
+{
+    return is_hash_join(operator) && ((const struct hash_join *)operator)->sifts;
 }
 
 bool

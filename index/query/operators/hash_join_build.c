@@ -6,6 +6,8 @@
 /* ---- lists ---- */
 
 enum { ENTRIES_LEAST = 256 };
+/* Entries that are put into a table in the time of a lookup in their list, which is by halves. */
+enum { LOOKUPS = 3 };
 
 static inline bool
 is_equal(const struct join_list *list, const struct triple_count *entry,
@@ -194,7 +196,7 @@ ascends(struct operator* operator, uint32_t slot, uint32_t object, bool *ascends
 {
     const struct triple_count *list;
     size_t count;
-    while (is_hash_join(operator) && ((struct hash_join *)operator)->sifts) {
+    while (hash_join_sifts(operator)) {
         operator= operator->input;
     }
     TRY(counts_kept(operator, slot, &list, &count, why));
@@ -203,7 +205,8 @@ ascends(struct operator* operator, uint32_t slot, uint32_t object, bool *ascends
 }
 
 /* Where both sides are in the order of the key, they are gone through side by side; what the source
- * keeps of the built one is the list, or its rows make one. */
+ * keeps of the built one is the list, or its rows make one. What is kept serves few rows in
+ * another order, too. */
 static enum status
 take_list(struct hash_join *join, struct reason *why)
 {
@@ -221,7 +224,7 @@ take_list(struct hash_join *join, struct reason *why)
         return STATUS_OK;
     }
     TRY(ascends(join->operator.input, key, two ? object : NUMBER_NONE, &ascending, why));
-    if (!ascending) {
+    if (!ascending && two) {
         return STATUS_OK;
     }
     list->two = two;
@@ -230,7 +233,9 @@ take_list(struct hash_join *join, struct reason *why)
     if (two || object == (join->count == 2 ? join->slots[1] : NUMBER_NONE)) {
         TRY(counts_kept(built, key, &list->list, &list->count, why));
     }
-    if (!list->list && join->sifts && !two) {
+    join->beside = ascending;
+    join->looked_up = 0;
+    if (ascending && !list->list && join->sifts && !two) {
         TRY(ascends(built, key, NUMBER_NONE, &join->listing, why));
     }
     return STATUS_OK;
@@ -291,12 +296,31 @@ hash_join_build(struct hash_join *join, struct reason *why)
         } while (batch->count > 0);
     }
     join->built = true;
-    if (join->list.list && (join->spec.mode == HASH_JOIN || join->spec.mode == HASH_SEMI)) {
+    if (join->list.list && join->beside &&
+        (join->spec.mode == HASH_JOIN || join->spec.mode == HASH_SEMI)) {
         counts_keep_beside(join->operator.input, join->list.list, join->list.count);
     }
     return join->spilled     ? join_spill_built(join->spilled, why)
            : join->list.list ? STATUS_OK
                              : set_filter(join, why);
+}
+
+enum status
+hash_join_look_up(struct hash_join *join, size_t rows, struct reason *why)
+{
+    join->looked_up += rows;
+    if (!join->list.list || join->beside || join->borrowed ||
+        join->looked_up < join->list.count / LOOKUPS) {
+        return STATUS_OK;
+    }
+    const struct join_list list = join->list;
+    join->list = (struct join_list){0};
+    for (size_t i = 0; i < list.count; i++) {
+        const oid row[3] = {list.list[i].value, list.list[i].triples, 1};
+        memcpy(join->stored, row, join->stored_count * sizeof *row);
+        TRY(store(join, why));
+    }
+    return join->spilled ? join_spill_built(join->spilled, why) : set_filter(join, why);
 }
 
 void

@@ -257,6 +257,9 @@ void counts_lend(const struct operator* counts, struct operator* to);
  * operator. */
 enum status counts_kept(struct operator* counts, uint32_t slot, const struct triple_count **list,
                         size_t *count, struct reason *why);
+/* Tells whether the operator is one that gives each value of the slot once, counted by the source.
+ */
+enum status counts_are_by(struct operator* operator, uint32_t slot, bool *are, struct reason *why);
 /* The slot of the objects or graphs of pairs; NUMBER_NONE of other counts and operators. */
 uint32_t counts_object(const struct operator* counts);
 /* Leaves out, until a reset, what has other values than the list has, which ascends, where the
@@ -324,6 +327,8 @@ struct hash_spec {
 };
 struct operator* hash_join_new(struct run *run, struct operator* input, struct operator* built,
                                const struct hash_spec *spec, size_t batch_rows);
+/* Whether the operator leaves out rows of its input, and changes only their numbers. */
+bool hash_join_sifts(const struct operator* operator);
 /* Whether the operator joins by a table that was made and stays as it is; and the same table for
  * another run's operator, as long as this one: false where that is another join. */
 bool hash_join_can_lend(const struct operator* operator);

@@ -30,9 +30,7 @@ struct edge_reader {
     struct path_join *join;
     struct quad_oids pattern;
     struct quad_scan *scan;
-    bool leaping;          /* instead of scan */
-    struct row_table seen; /* triples, when one can be in several graphs */
-    bool duplicates;
+    bool leaping; /* instead of scan */
     size_t graph;
     struct quad_oids quads[64];
     size_t at, count;
@@ -45,7 +43,6 @@ edges_close(struct edge_reader *reader)
         reader->join->operator.run->source->scan_close(reader->scan);
         reader->scan = NULL;
     }
-    row_table_release(&reader->seen);
 }
 
 /* Opens the next scan; *end when there is none. */
@@ -75,19 +72,16 @@ edges_scan(struct edge_reader *reader, bool *end, struct reason *why)
     return run->source->scan(run->source->context, &pattern, ORDER_COUNT, &reader->scan, why);
 }
 
-/* duplicates: the same triple of several graphs may come several times. */
+/* The same triple of several graphs may come several times. */
 static void
 edges_open(struct edge_reader *reader, struct path_join *join, oid subject, oid predicate,
-           oid object, bool duplicates)
+           oid object)
 {
     reader->join = join;
     reader->pattern = (struct quad_oids){subject, predicate, object, OID_NONE};
     reader->scan = NULL;
     reader->leaping = false;
-    reader->duplicates = duplicates || join->graph != OID_NONE ||
-                         (join->spec.graphs.kind != GRAPHS_ALL && join->spec.graphs.count < 2);
     reader->graph = reader->at = reader->count = 0;
-    row_table_init(&reader->seen, &join->operator.run->account, "property paths", 3, 3);
 }
 
 static enum status
@@ -95,18 +89,10 @@ edges_next(struct edge_reader *reader, struct quad_oids *quad, bool *end, struct
 {
     struct run *run = reader->join->operator.run;
     for (;;) {
-        while (reader->at < reader->count) {
+        if (reader->at < reader->count) {
             *quad = reader->quads[reader->at++];
-            bool added = true;
-            size_t at;
-            const oid key[3] = {quad->subject, quad->predicate, quad->object};
-            if (!reader->duplicates) {
-                TRY(row_table_put(&reader->seen, key, &added, &at, why));
-            }
-            if (added) {
-                *end = false;
-                return STATUS_OK;
-            }
+            *end = false;
+            return STATUS_OK;
         }
         if (!reader->scan && !reader->leaping) {
             TRY(edges_scan(reader, end, why));
@@ -153,13 +139,6 @@ excluded(const struct run *run, const uint32_t *constants, size_t count, oid pre
     return false;
 }
 
-/* Tells whether a negated set looks at edges of this direction at all. */
-static bool
-negated_direction(const struct path *path, bool forward)
-{
-    return forward ? path->forward_count || !path->backward_count : path->backward_count > 0;
-}
-
 /* Nodes across edges that leave node (or arrive, when not forward). path NULL: by predicate. */
 static enum status
 step_edges(struct path_join *join, const struct path *path, oid node, bool forward,
@@ -170,8 +149,7 @@ step_edges(struct path_join *join, const struct path *path, oid node, bool forwa
     struct edge_reader reader;
     struct quad_oids quad;
     bool end;
-    edges_open(&reader, join, forward ? node : OID_NONE, predicate, forward ? OID_NONE : node,
-               true);
+    edges_open(&reader, join, forward ? node : OID_NONE, predicate, forward ? OID_NONE : node);
     enum status status;
     for (;;) {
         status = edges_next(&reader, &quad, &end, why);
@@ -242,12 +220,11 @@ step(struct path_join *join, const struct path *path, oid node, bool forward, st
         TRY(step(join, path->left, node, forward, out, why));
         return step(join, path->right, node, forward, out, why);
     case PATH_NEGATED:
-        if (negated_direction(path, true)) {
+        if (path_negates(path, true)) {
             TRY(step_edges(join, path, node, forward, false, out, why));
         }
-        return negated_direction(path, false)
-                   ? step_edges(join, path, node, !forward, true, out, why)
-                   : STATUS_OK;
+        return path_negates(path, false) ? step_edges(join, path, node, !forward, true, out, why)
+                                         : STATUS_OK;
     case PATH_ZERO_OR_ONE:
         TRY(put(out, node, why));
         return step(join, path->left, node, forward, out, why);
@@ -257,41 +234,6 @@ step(struct path_join *join, const struct path *path, oid node, bool forward, st
 }
 
 /* ---- rows ---- */
-
-/* A negated set at the top gives one solution for each triple. */
-static enum status
-search_negated(struct path_join *join, oid subject, oid object, bool forward, struct reason *why)
-{
-    const struct run *run = join->operator.run;
-    const struct path *path = join->spec.pattern.path;
-    struct edge_reader reader;
-    struct quad_oids quad;
-    bool end;
-    if (!negated_direction(path, forward)) {
-        return STATUS_OK;
-    }
-    edges_open(&reader, join, forward ? subject : object, OID_NONE, forward ? object : subject,
-               false);
-    enum status status;
-    for (;;) {
-        status = edges_next(&reader, &quad, &end, why);
-        if (status != STATUS_OK || end) {
-            break;
-        }
-        if (forward ? excluded(run, path->forward, path->forward_count, quad.predicate)
-                    : excluded(run, path->backward, path->backward_count, quad.predicate)) {
-            continue;
-        }
-        const oid pair[2] = {forward ? quad.subject : quad.object,
-                             forward ? quad.object : quad.subject};
-        status = row_table_add(&join->found, pair, why);
-        if (status != STATUS_OK) {
-            break;
-        }
-    }
-    edges_close(&reader);
-    return status;
-}
 
 /* From one node; other: the only node that counts at the far end, OID_NONE: any. */
 static enum status
@@ -321,7 +263,7 @@ find_starts(struct path_join *join, struct reason *why)
     struct quad_oids quad;
     bool end = false;
     edges_open(&reader, join, OID_NONE, link ? run->constants[path->left->constant] : OID_NONE,
-               OID_NONE, true);
+               OID_NONE);
     enum status status;
     for (;;) {
         status = edges_next(&reader, &quad, &end, why);
@@ -356,10 +298,6 @@ search(struct path_join *join, const oid *row, struct reason *why)
     row_table_reset(&join->starts);
     join->given = join->start = 0;
     join->graph = join->spec.graph.kind == PLACE_SLOT ? row[join->spec.graph.number] : OID_NONE;
-    if (join->spec.pattern.path->kind == PATH_NEGATED) {
-        TRY(search_negated(join, subject, object, true, why));
-        return search_negated(join, subject, object, false, why);
-    }
     if (subject) {
         return search_from(join, subject, object, true, why);
     }

@@ -119,6 +119,9 @@ enum status parse_expression(struct parser *parser, const struct expression **ex
 /* ( expression ), built-in call or function call: after FILTER, HAVING, ORDER BY. */
 enum status parse_constraint(struct parser *parser, const struct expression **expression);
 bool parser_at_call(const struct parser *parser);
+/* The variable is none of the constants. */
+enum status parser_not_in(struct parser *parser, uint32_t slot, const uint32_t *constants,
+                          size_t count, const struct expression **result);
 /* The conjunction; either may be NULL. */
 enum status parser_and(struct parser *parser, const struct expression *left,
                        const struct expression *right, const struct expression **both);

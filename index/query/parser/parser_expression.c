@@ -440,6 +440,25 @@ parse_in(struct parser *parser, const struct expression *left, const char *name,
     return new_call(parser, function_find(slice_string(name)), &arguments, result);
 }
 
+enum status
+parser_not_in(struct parser *parser, uint32_t slot, const uint32_t *constants, size_t count,
+              const struct expression **result)
+{
+    struct arguments arguments = {0};
+    const struct expression *item;
+    TRY(parser_new_variable(parser, slot, &item));
+    TRY(append(parser, &arguments, item));
+    for (size_t i = 0; i < count; i++) {
+        struct expression *constant = new_expression(parser, EXPRESSION_CONSTANT);
+        if (!constant) {
+            return parser_too_large(parser);
+        }
+        constant->number = constants[i];
+        TRY(append(parser, &arguments, constant));
+    }
+    return new_call(parser, function_find(SLICE("not in list")), &arguments, result);
+}
+
 static enum status
 parse_relation(struct parser *parser, const struct expression **result)
 {

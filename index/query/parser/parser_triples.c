@@ -499,6 +499,21 @@ branch(struct parser *parser, struct place subject, const struct path *path, str
     return *node ? STATUS_OK : parser_too_large(parser);
 }
 
+/* Adds what either gives; one may be NULL. */
+static enum status
+add_union(struct parser *parser, struct algebra *left, struct algebra *right)
+{
+    struct algebra *both = left && right
+                               ? algebra_binary(parser->arena, ALGEBRA_UNION, left, right, NULL)
+                           : left ? left
+                                  : right;
+    if (both && parser->unions) {
+        both = algebra_join(parser->arena, parser->unions, both);
+    }
+    parser->unions = both;
+    return both ? STATUS_OK : parser_too_large(parser);
+}
+
 static enum status
 add_alternative(struct parser *parser, struct place subject, const struct path *path,
                 struct place object)
@@ -506,12 +521,43 @@ add_alternative(struct parser *parser, struct place subject, const struct path *
     struct algebra *left, *right;
     TRY(branch(parser, subject, path->left, object, &left));
     TRY(branch(parser, subject, path->right, object, &right));
-    struct algebra *both = algebra_binary(parser->arena, ALGEBRA_UNION, left, right, NULL);
-    if (both && parser->unions) {
-        both = algebra_join(parser->arena, parser->unions, both);
+    return add_union(parser, left, right);
+}
+
+/* Triples whose predicate is none of a negated set's. */
+static enum status
+exclude(struct parser *parser, struct place subject, const uint32_t *constants, size_t count,
+        struct place object, struct algebra **node)
+{
+    struct pattern pattern = {.subject = subject, .object = object};
+    const struct expression *filter;
+    struct algebra *patterns = algebra_new(parser->arena, ALGEBRA_PATTERNS);
+    pattern.predicate.kind = PLACE_SLOT;
+    TRY(parser_new_slot(parser, (struct slice){NULL, 0}, &pattern.predicate.number));
+    if (!patterns || !algebra_add_pattern(parser->arena, patterns, &pattern)) {
+        return parser_too_large(parser);
     }
-    parser->unions = both;
-    return both ? STATUS_OK : parser_too_large(parser);
+    *node = patterns;
+    if (count) {
+        TRY(parser_not_in(parser, pattern.predicate.number, constants, count, &filter));
+        *node = algebra_binary(parser->arena, ALGEBRA_FILTER, patterns, NULL, filter);
+    }
+    return *node ? STATUS_OK : parser_too_large(parser);
+}
+
+/* A negated set, which gives one solution for each triple. */
+static enum status
+add_negated(struct parser *parser, struct place subject, const struct path *path,
+            struct place object)
+{
+    struct algebra *forward = NULL, *backward = NULL;
+    if (path_negates(path, true)) {
+        TRY(exclude(parser, subject, path->forward, path->forward_count, object, &forward));
+    }
+    if (path_negates(path, false)) {
+        TRY(exclude(parser, object, path->backward, path->backward_count, subject, &backward));
+    }
+    return add_union(parser, forward, backward);
 }
 
 /* Adds subject path object: sequences and inverses become patterns, alternatives unions. */
@@ -533,6 +579,8 @@ parser_add_path(struct parser *parser, struct algebra *into, struct place subjec
         return parser_add_path(parser, into, middle, path->right, object);
     case PATH_ALTERNATIVE:
         return add_alternative(parser, subject, path, object);
+    case PATH_NEGATED:
+        return add_negated(parser, subject, path, object);
     default:
         pattern.predicate = (struct place){PLACE_NONE, 0};
         pattern.path = path;

@@ -229,13 +229,32 @@ are_steady(const struct algebra *group)
     return steady;
 }
 
+/* Tells whether the keys are computed of values that many rows have, as years and languages are, so
+ * that there are fewer groups than rows. */
+static bool
+are_computed(const struct algebra *group)
+{
+    bool computed = group->key_count > 0;
+    for (size_t i = 0; i < group->key_count; i++) {
+        const struct slot_expression *key = &group->keys[i];
+        bool made = key->expression && key->expression->kind == EXPRESSION_CALL;
+        const struct algebra *below = group->left;
+        for (; !made && below->kind == ALGEBRA_EXTEND; below = below->left) {
+            made = !key->expression && below->slot == key->slot &&
+                   below->expression->kind == EXPRESSION_CALL;
+        }
+        computed = computed && made;
+    }
+    return computed;
+}
+
 /* What ranges give of the group; slot: whose values they cut. Whole groups, where each is in one
  * range; else parts of the only group, or the different values of few groups. False: they cannot be
  * put together to the same in all digits, or there may be as many groups as rows. */
 static bool
 choose_form(const struct algebra *group, uint32_t slot, enum share_form *form)
 {
-    bool parts = group->key_count == 0, values = true;
+    bool parts = group->key_count == 0 || are_computed(group), values = true;
     for (size_t i = 0; i < group->aggregate_count; i++) {
         const struct aggregate *aggregate = &group->aggregates[i];
         const bool chooses = share_chooses(aggregate);

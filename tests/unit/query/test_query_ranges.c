@@ -26,7 +26,8 @@ static const struct shape {
      true},
     {"SELECT ?x (COUNT(*) AS ?n) { ?s :label ?l BIND(CONCAT(SUBSTR(?l, 1, 7), '!') AS ?x) } "
      "GROUP BY ?x",
-     false},
+     true},
+    {"SELECT ?x (COUNT(*) AS ?n) { ?s :label ?l BIND(?l AS ?x) } GROUP BY ?x", false},
     {"SELECT (MIN(?x) AS ?a) (MAX(?x) AS ?b) (SAMPLE(?x) AS ?c) "
      "{ ?s :label ?l BIND(CONCAT(?l, '!') AS ?x) }",
      true},
