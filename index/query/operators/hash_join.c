@@ -237,7 +237,6 @@ next_sifted(struct hash_join *join, struct batch **batch, struct reason *why)
         if (!join->built) {
             TRY(hash_join_build(join, why));
         }
-        TRY(hash_join_look_up(join, join->input->count, why));
         if (join->spilled) {
             TRY(operator_batch(operator, batch, why));
             return next_spilled(join, *batch, why);
@@ -273,7 +272,6 @@ hash_join_next(struct operator* operator, struct batch ** batch, struct reason *
             if (!join->built) {
                 TRY(hash_join_build(join, why));
             }
-            TRY(hash_join_look_up(join, join->input->count, why));
             if (join->spilled) {
                 return next_spilled(join, *batch, why);
             }

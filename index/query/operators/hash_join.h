@@ -51,16 +51,13 @@ struct hash_join {
     /* Instead of the table; `listing`: it is being made of rows. */
     struct join_list list;
     bool listing;
-    bool beside;              /* the input is in the order of the list; else */
-    size_t looked_up;         /* so many rows of it were looked up in it */
+    bool beside;              /* the input is in the order of the list */
     struct key_filter filter; /* of the table, for the scan that is the input */
     size_t filter_bytes, filter_key;
 };
 
 /* Makes the table, the list or the files. */
 enum status hash_join_build(struct hash_join *join, struct reason *why);
-/* Before so many rows are looked up: goes on with a table when a list serves too many. */
-enum status hash_join_look_up(struct hash_join *join, size_t rows, struct reason *why);
 /* Frees what was built, but for what belongs to another join. */
 void hash_join_release(struct hash_join *join);
 /* Drops what is in files, or the filter that the input has. */

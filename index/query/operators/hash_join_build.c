@@ -6,8 +6,9 @@
 /* ---- lists ---- */
 
 enum { ENTRIES_LEAST = 256 };
-/* Entries that are put into a table in the time of a lookup in their list, which is by halves. */
-enum { LOOKUPS = 3 };
+/* Entries that are put into a table in the time of a lookup in their list, which is by halves; and
+ * the rows of a scan for each of those in a range. */
+enum { LOOKUPS = 3, RANGED = 8 };
 
 static inline bool
 is_equal(const struct join_list *list, const struct triple_count *entry,
@@ -204,6 +205,21 @@ ascends(struct operator* operator, uint32_t slot, uint32_t object, bool *ascends
     return STATUS_OK;
 }
 
+/* A guess of the rows that are looked up. */
+static double
+input_rows(const struct hash_join *join)
+{
+    const struct operator* operator= join->operator.input;
+    const double rows = operator->estimate;
+    for (; operator; operator= operator->input) {
+        const struct scan_spec *spec = scan_spec_of(operator);
+        if (spec && spec->objects.first) {
+            return rows / RANGED;
+        }
+    }
+    return rows;
+}
+
 /* Where both sides are in the order of the key, they are gone through side by side; what the source
  * keeps of the built one is the list, or its rows make one. What is kept serves few rows in
  * another order, too. */
@@ -234,7 +250,10 @@ take_list(struct hash_join *join, struct reason *why)
         TRY(counts_kept(built, key, &list->list, &list->count, why));
     }
     join->beside = ascending;
-    join->looked_up = 0;
+    if (!ascending && input_rows(join) * LOOKUPS > (double)list->count) {
+        list->list = NULL;
+        list->count = 0;
+    }
     if (ascending && !list->list && join->sifts && !two) {
         TRY(ascends(built, key, NUMBER_NONE, &join->listing, why));
     }
@@ -303,24 +322,6 @@ hash_join_build(struct hash_join *join, struct reason *why)
     return join->spilled     ? join_spill_built(join->spilled, why)
            : join->list.list ? STATUS_OK
                              : set_filter(join, why);
-}
-
-enum status
-hash_join_look_up(struct hash_join *join, size_t rows, struct reason *why)
-{
-    join->looked_up += rows;
-    if (!join->list.list || join->beside || join->borrowed ||
-        join->looked_up < join->list.count / LOOKUPS) {
-        return STATUS_OK;
-    }
-    const struct join_list list = join->list;
-    join->list = (struct join_list){0};
-    for (size_t i = 0; i < list.count; i++) {
-        const oid row[3] = {list.list[i].value, list.list[i].triples, 1};
-        memcpy(join->stored, row, join->stored_count * sizeof *row);
-        TRY(store(join, why));
-    }
-    return join->spilled ? join_spill_built(join->spilled, why) : set_filter(join, why);
 }
 
 void
