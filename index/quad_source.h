@@ -32,6 +32,19 @@ struct quad_oids {
     oid subject, predicate, object, graph;
 };
 
+/* Tells whether it is an identifier that a source can be asked for. */
+static inline bool
+oid_is_of_source(oid id)
+{
+    return id != OID_NONE && id < OID_LOCAL;
+}
+/* Tells whether a source can be asked for the pattern: no place has one of the evaluator's own. */
+static inline bool
+quad_is_of_source(const struct quad_oids *pattern)
+{
+    return (pattern->subject | pattern->predicate | pattern->object | pattern->graph) < OID_LOCAL;
+}
+
 /* The six orders; a scan yields rows sorted by its order. */
 enum quad_order {
     ORDER_SPOC,
@@ -281,7 +294,7 @@ struct quad_source {
 static inline int
 quad_source_compare(const struct quad_source *source, oid a, oid b)
 {
-    if (!source->before || a == OID_NONE || b == OID_NONE || a >= OID_LOCAL || b >= OID_LOCAL) {
+    if (!source->before || !oid_is_of_source(a) || !oid_is_of_source(b)) {
         return 0;
     }
     return source->before(a, b) ? -1 : source->before(b, a);

@@ -111,7 +111,7 @@ get_place(const struct rows *rows, struct codec_reader *in, struct wanted *wante
         wanted->bound = term.kind != TERM_NONE;
         return wanted->bound ? source->lookup(source->context, &term, &wanted->id, why) : STATUS_OK;
     }
-    return in->bad || wanted->id == OID_NONE || wanted->id >= OID_LOCAL
+    return in->bad || !oid_is_of_source(wanted->id)
                ? status_fail(why, STATUS_PROTOCOL, "a request for rows is malformed")
                : STATUS_OK;
 }

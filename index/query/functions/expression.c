@@ -107,7 +107,7 @@ bool
 identifier_says(const struct evaluation *evaluation, oid id, struct oid_value *value)
 {
     const struct quad_source *source = evaluation->dictionary->source;
-    return id != OID_NONE && id < OID_LOCAL && source->value && source->value(id, value);
+    return oid_is_of_source(id) && source->value && source->value(id, value);
 }
 
 bool
@@ -228,7 +228,7 @@ operand_id(const struct evaluation *evaluation, const struct expression *operand
 static bool
 are_terms(const struct quad_source *source, oid a, oid b)
 {
-    return source->kind && a != OID_NONE && b != OID_NONE && a < OID_LOCAL && b < OID_LOCAL &&
+    return source->kind && oid_is_of_source(a) && oid_is_of_source(b) &&
            (source->kind(a) != TERM_LITERAL || source->kind(b) != TERM_LITERAL);
 }
 

@@ -153,7 +153,7 @@ term_kind_of(struct evaluation *evaluation, const struct expression *argument, c
     const struct quad_source *source = evaluation->dictionary->source;
     struct value value;
     if (argument->kind == EXPRESSION_VARIABLE && source->kind &&
-        row[argument->number] != OID_NONE && row[argument->number] < OID_LOCAL) {
+        oid_is_of_source(row[argument->number])) {
         *kind = source->kind(row[argument->number]);
         return true;
     }

@@ -236,7 +236,7 @@ put_key(struct order *order, size_t number, const oid *row, size_t *words, struc
     struct slice parts[3] = {{0}};
     struct value value;
     struct oid_span span;
-    if (key.id && key.id < OID_LOCAL && source->before && source->span(key.id, &span)) {
+    if (oid_is_of_source(key.id) && source->before && source->span(key.id, &span)) {
         key.kind = KIND_LATER;
     } else if (key.id && identifier_value(evaluation, key.id, &value)) {
         key.kind = value.kind;
@@ -281,7 +281,7 @@ narrow(struct order *order, struct reason *why)
     const uint64_t *bound = sorter_bound(&order->sorter);
     struct oid_span span;
     oid id = bound ? keys_of(order, bound)->id : OID_NONE;
-    if (id == OID_NONE || id >= OID_LOCAL || !source->span(id, &span)) {
+    if (!oid_is_of_source(id) || !source->span(id, &span)) {
         return STATUS_OK;
     }
     struct id_range wanted = {span.first, span.first, span.high, span.last};

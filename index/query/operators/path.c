@@ -53,8 +53,7 @@ edges_scan(struct edge_reader *reader, bool *end, struct reason *why)
     const struct graphs *graphs = &reader->join->spec.graphs;
     struct quad_oids pattern = reader->pattern;
     const bool one = reader->join->graph != OID_NONE || graphs->kind == GRAPHS_ALL;
-    *end = reader->graph >= (one ? 1 : graphs->count) || pattern.subject >= OID_LOCAL ||
-           pattern.predicate >= OID_LOCAL || pattern.object >= OID_LOCAL;
+    *end = reader->graph >= (one ? 1 : graphs->count) || !quad_is_of_source(&pattern);
     if (*end) {
         return STATUS_OK;
     }

@@ -94,8 +94,7 @@ scan_pattern(const struct scan *scan, struct quad_oids *pattern)
             return false;
         }
     }
-    return pattern->subject < OID_LOCAL && pattern->predicate < OID_LOCAL &&
-           pattern->object < OID_LOCAL && pattern->graph < OID_LOCAL;
+    return quad_is_of_source(pattern);
 }
 
 /* Opens the scan for the present input row. *match: false when nothing can match. */

@@ -89,8 +89,7 @@ scan_divide(const struct operator* scan, struct quad_cuts *cuts, uint32_t *slot,
     struct quad_oids pattern = {constant_of(run, places[0]), constant_of(run, places[1]),
                                 constant_of(run, places[2]),
                                 one ? spec->graphs.ids[0] : constant_of(run, places[3])};
-    if (pattern.subject >= OID_LOCAL || pattern.predicate >= OID_LOCAL ||
-        pattern.object >= OID_LOCAL || pattern.graph >= OID_LOCAL) {
+    if (!quad_is_of_source(&pattern)) {
         return STATUS_OK;
     }
     enum quad_order order;

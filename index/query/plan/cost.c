@@ -36,8 +36,7 @@ plan_estimate_pattern(struct planner *planner, const struct pattern *pattern, do
     if (pattern->path) {
         quad.predicate = OID_NONE;
     }
-    if (quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL || quad.object >= OID_LOCAL ||
-        quad.graph >= OID_LOCAL) {
+    if (!quad_is_of_source(&quad)) {
         return STATUS_OK;
     }
     uint64_t count;

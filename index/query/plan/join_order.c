@@ -173,8 +173,7 @@ order_works(const struct planner *planner, const struct plan_item *item,
         .predicate = sorted->any_predicate ? OID_NONE : plan_constant(run, pattern->predicate),
         .object = plan_constant(run, pattern->object),
         .graph = planner->graphs.kind == GRAPHS_ONE ? planner->graphs.ids[0] : OID_NONE};
-    if (quad.graph >= OID_LOCAL || quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL ||
-        quad.object >= OID_LOCAL ||
+    if (!quad_is_of_source(&quad) ||
         run->source->scan(run->source->context, &quad, sorted->order, &scan, NULL) != STATUS_OK) {
         return false;
     }

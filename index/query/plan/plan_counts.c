@@ -88,8 +88,7 @@ plan_counts(struct planner *planner, const struct plan_item *item, bool again, b
                                    .object = plan_constant(run, pattern->object)};
     struct counts_spec spec = {.pattern = quad, .weight = planner->weight, .again = again};
     if (!planner->weighted || planner->key != NUMBER_NONE || !run->source->count_triples ||
-        pattern->path || quad.subject >= OID_LOCAL || quad.predicate >= OID_LOCAL ||
-        quad.object >= OID_LOCAL ||
+        pattern->path || !quad_is_of_source(&quad) ||
         (planner->graph.kind == PLACE_SLOT ? !counted_graphs(planner, pattern, &spec)
                                            : planner->graphs.kind != GRAPHS_ALL ||
                                                  !counted_place(planner, pattern, last, &spec)) ||

@@ -14,9 +14,8 @@ want(struct description *description, oid id, struct reason *why)
 {
     bool added;
     size_t at;
-    return id == OID_NONE || id >= OID_LOCAL
-               ? STATUS_OK
-               : row_table_put(&description->nodes, &id, &added, &at, why);
+    return oid_is_of_source(id) ? row_table_put(&description->nodes, &id, &added, &at, why)
+                                : STATUS_OK;
 }
 
 static enum status
