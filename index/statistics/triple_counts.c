@@ -212,28 +212,27 @@ add_subject(struct counting *c, const struct quad_oids *quad, struct reason *why
 }
 
 static enum status
-add_rows(struct counting *c, const struct quad_oids *quads, size_t n, struct reason *why)
+add_triple(struct counting *c, const struct quad_oids *quad, struct reason *why)
 {
-    for (size_t i = 0; i < n && c->request->by == TRIPLE_GRAPHS; i++) {
-        TRY(add_pair(c, quads[i].subject, quads[i].graph, why));
-    }
-    for (size_t i = 0; i < n && c->request->quads; i++) {
-        TRY(add(c, place_of(&quads[i], c->request->by), 1, why));
-    }
-    if (c->request->quads) {
+    const struct quad_oids *last = &c->last;
+    if (quad->object == last->object && quad->subject == last->subject &&
+        quad->predicate == last->predicate) {
         return STATUS_OK;
     }
-    for (size_t i = 0; i < n && c->by_object && c->request->by != TRIPLE_GRAPHS; i++) {
-        TRY(add_subject(c, &quads[i], why));
-    }
-    for (size_t i = 0; i < n && !c->by_object; i++) {
-        const bool again = quads[i].object == c->last.object &&
-                           quads[i].subject == c->last.subject &&
-                           quads[i].predicate == c->last.predicate;
-        if (!again) {
-            c->last = quads[i];
-            TRY(add(c, place_of(&quads[i], c->request->by), 1, why));
-        }
+    c->last = *quad;
+    return add(c, place_of(quad, c->request->by), 1, why);
+}
+
+static enum status
+add_rows(struct counting *c, const struct quad_oids *quads, size_t n, struct reason *why)
+{
+    const enum triple_place by = c->request->by;
+    for (size_t i = 0; i < n; i++) {
+        const struct quad_oids *quad = &quads[i];
+        TRY(by == TRIPLE_GRAPHS ? add_pair(c, quad->subject, quad->graph, why)
+            : c->request->quads ? add(c, place_of(quad, by), 1, why)
+            : c->by_object      ? add_subject(c, quad, why)
+                                : add_triple(c, quad, why));
     }
     return STATUS_OK;
 }
@@ -263,7 +262,7 @@ count_scan(struct counting *c, const struct quad_source *source, struct quad_sca
         const bool any = c->request->kind == TERM_NONE;
         TRY(add_rows(c, quads, any ? n : pick_kind(c->request, source, quads, n), why));
     }
-    TRY(c->request->quads ? STATUS_OK : end_object(c, why));
+    TRY(end_object(c, why));
     return settle(c, why);
 }
 

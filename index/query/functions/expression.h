@@ -83,7 +83,7 @@ oid remembered_id(struct remembered *remembered, struct evaluation *evaluation, 
 /* The identifier of an operand that is a variable or a constant; OID_NONE of others. */
 oid operand_id(const struct evaluation *evaluation, const struct expression *operand,
                const oid *row);
-/* Whether two terms are equal, without a look at them: 1 or 0; -1: they have to be looked at. */
+/* Tells by identifiers whether two terms are equal: 1 or 0; -1: the terms have to be looked at. */
 int identifiers_equal(const struct evaluation *evaluation, oid a, oid b);
 /* Reads the value that an identifier says by itself; false: it says none. */
 bool identifier_says(const struct evaluation *evaluation, oid id, struct oid_value *value);

@@ -134,7 +134,7 @@ fill_row(const struct counts *counts, const struct triple_count *one, oid *row, 
     return row_multiply(row, counts->spec.weight, one->triples, why);
 }
 
-/* What the scan gives, of the kind asked for. */
+/* Gives those of the scan's rows that have a term of the kind asked for. */
 static enum status
 next_scanned(struct counts *counts, struct batch **batch, struct reason *why)
 {
@@ -265,9 +265,9 @@ enum status
 counts_are_by(struct operator* operator, uint32_t slot, bool *are, struct reason *why)
 {
     struct counts *counts = (struct counts *)operator;
+    uint32_t by;
     *are = false;
-    if (operator->kind != & kind || counts->spec.slot != slot ||
-        counts->spec.object != NUMBER_NONE || !scan_first(operator->input)) {
+    if (!counts_first(operator, & by) || by != slot) {
         return STATUS_OK;
     }
     TRY(count_once(counts, why));

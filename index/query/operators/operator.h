@@ -327,7 +327,8 @@ struct hash_spec {
 };
 struct operator* hash_join_new(struct run *run, struct operator* input, struct operator* built,
                                const struct hash_spec *spec, size_t batch_rows);
-/* Whether the operator leaves out rows of its input, and changes only their numbers. */
+/* Tells whether the operator does nothing but leave out rows of its input and change their numbers.
+ */
 bool hash_join_sifts(const struct operator* operator);
 /* Whether the operator joins by a table that was made and stays as it is; and the same table for
  * another run's operator, as long as this one: false where that is another join. */

@@ -71,7 +71,7 @@ edges_scan(struct edge_reader *reader, bool *end, struct reason *why)
     return run->source->scan(run->source->context, &pattern, ORDER_COUNT, &reader->scan, why);
 }
 
-/* The same triple of several graphs may come several times. */
+/* Begins to read edges; one that is in several graphs may come several times. */
 static void
 edges_open(struct edge_reader *reader, struct path_join *join, oid subject, oid predicate,
            oid object)

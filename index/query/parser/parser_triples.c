@@ -560,7 +560,8 @@ add_negated(struct parser *parser, struct place subject, const struct path *path
     return add_union(parser, forward, backward);
 }
 
-/* Adds subject path object: sequences and inverses become patterns, alternatives unions. */
+/* Adds subject path object: sequences and inverses become patterns, alternatives unions, and
+ * negated sets patterns with a filter. */
 static enum status
 parser_add_path(struct parser *parser, struct algebra *into, struct place subject,
                 const struct path *path, struct place object)

@@ -112,7 +112,7 @@ plan_graph(struct planner *planner, const struct algebra *node, struct operator*
     const bool put_in = slots_have(&planner->substituted, node->graph.number) &&
                         slots_have(&known->certain, node->graph.number);
     struct slots graphs = {0};
-    /* Of a single pattern quads of several graphs may come as one, if nobody asks which. */
+    /* The quads of a single pattern may come as one from several graphs, if nobody asks which. */
     if (put_in || slots_have(&planner->needed, node->graph.number) ||
         slots_have(&known->maybe, node->graph.number) ||
         slots_have(&node->left->maybe, node->graph.number) ||

@@ -234,6 +234,37 @@ find_merge(const struct planner *planner, const struct joined *joined, const str
     }
 }
 
+/* Lets the source answer in place of the scan on top of the pipeline, where it keeps the counts. */
+static enum status
+plan_kept_counts(struct planner *planner, const struct plan_item *item, bool last,
+                 struct operator** pipeline, const struct known *known)
+{
+    return item->objects.first ? STATUS_OK
+                               : plan_counts(planner, item, true, last, NULL, pipeline, known);
+}
+
+/* Lets the source count what the scan on top of the pipeline, of the only pattern, would give. */
+static enum status
+plan_only_counts(struct planner *planner, const struct plan_item *item,
+                 const struct kind_filter *kind, struct operator** pipeline,
+                 const struct known *known)
+{
+    struct operator* const scan = * pipeline;
+    const bool ranged = item->objects.first != OID_NONE;
+    if (kind->done) {
+        struct planner unfiltered = *planner;
+        unfiltered.needed = kind->needed;
+        TRY(plan_counts(&unfiltered, item, false, true, kind, pipeline, known));
+    }
+    if (*pipeline == scan) {
+        TRY(plan_counts(planner, item, ranged, true, NULL, pipeline, known));
+    }
+    /* Subjects pay only where the answer is kept. */
+    return *pipeline == scan && item->rows <= COUNTED_MOST
+               ? plan_kept_counts(planner, item, false, pipeline, known)
+               : STATUS_OK;
+}
+
 static enum status
 plan_merge(struct planner *planner, const struct merging *merging, const struct plan_item *item,
            struct joined *joined, struct operator** pipeline, struct known *known)
@@ -245,15 +276,13 @@ plan_merge(struct planner *planner, const struct merging *merging, const struct 
         scan_set_order(joined->scan, merging->left.order, merging->left.any_predicate);
     }
     /* Counts that are kept come in the order of their values, too. */
-    if (joined->scan && joined->scan == *pipeline && !joined->first->objects.first) {
-        TRY(plan_counts(planner, joined->first, true, false, NULL, pipeline, known));
+    if (joined->scan && joined->scan == *pipeline) {
+        TRY(plan_kept_counts(planner, joined->first, false, pipeline, known));
     }
     joined->scan = NULL;
     joined->sorted = merging->slot;
     TRY(plan_scan_alone(planner, item, &merging->right, &right, &alone));
-    if (!item->objects.first) {
-        TRY(plan_counts(planner, item, true, false, NULL, &right, &alone));
-    }
+    TRY(plan_kept_counts(planner, item, false, &right, &alone));
     return plan_set(planner,
                     merge_join_new(planner->run, *pipeline, right, &item->slots, merging->slot,
                                    planner->weighted ? planner->weight : NUMBER_NONE,
@@ -269,11 +298,9 @@ plan_hash_item(struct planner *planner, const struct plan_item *item, const stru
     struct operator* scan;
     struct known alone;
     TRY(plan_scan_alone(planner, item, NULL, &scan, &alone));
-    if (!item->objects.first) {
-        TRY(plan_counts(planner, item, true, last, NULL, &scan, &alone));
-    }
-    if (first && !first->objects.first) {
-        TRY(plan_counts(planner, first, true, last, NULL, pipeline, known));
+    TRY(plan_kept_counts(planner, item, last, &scan, &alone));
+    if (first) {
+        TRY(plan_kept_counts(planner, first, last, pipeline, known));
     }
     if (!swapped) {
         return plan_hash(planner, HASH_JOIN, scan, &alone, NULL, pipeline, known);
@@ -356,22 +383,8 @@ plan_pattern(struct planner *planner, struct plan_item *item, double rows, struc
     const bool sorted = first && reads_by_subject(planner, item, &by_subject);
     TRY(plan_scan(planner, item, sorted ? &by_subject : NULL, pipeline, known));
     /* A scan goes over what a filter leaves out; that is read as well where the answer is kept. */
-    const bool ranged = item->objects.first != OID_NONE;
-    if (first && joined->alone && !(ranged && item->rows > COUNTED_MOST)) {
-        struct operator* const scan = * pipeline;
-        struct planner unfiltered = *planner;
-        unfiltered.needed = joined->kind.needed;
-        TRY(joined->kind.done
-                ? plan_counts(&unfiltered, item, false, true, &joined->kind, pipeline, known)
-                : STATUS_OK);
-        if (*pipeline != scan) {
-            return STATUS_OK;
-        }
-        TRY(plan_counts(planner, item, ranged, true, NULL, pipeline, known));
-        /* Subjects pay only where the answer is kept. */
-        return *pipeline == scan && !ranged && item->rows <= COUNTED_MOST
-                   ? plan_counts(planner, item, true, false, NULL, pipeline, known)
-                   : STATUS_OK;
+    if (first && joined->alone && !(item->objects.first && item->rows > COUNTED_MOST)) {
+        return plan_only_counts(planner, item, &joined->kind, pipeline, known);
     }
     if (first && !item->pattern->path) {
         joined->scan = *pipeline;

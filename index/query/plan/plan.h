@@ -24,7 +24,7 @@ struct planner {
     bool weighted;       /* only how often rows come is asked: equal ones may come as one, */
     uint32_t weight;     /* with their number in this column, where 0 means 1, */
     struct slots needed; /* and equal are rows with the same values of these */
-    struct slots bound;  /* of these those of which it is only asked whether they are bound */
+    struct slots bound;  /* it is only asked of these slots whether they are bound */
     struct slots above;  /* of them those that are needed when the present item is joined */
     bool in_loop;        /* within a loop over graphs */
     bool duplicates;     /* equal solutions need not be counted right */

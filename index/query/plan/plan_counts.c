@@ -1,8 +1,8 @@
 /* Patterns of which only numbers of triples or quads are asked, which the source counts. */
 #include "index/query/plan/plan.h"
 
-/* What is asked of the pattern: by a place, ALL where none is, or of a predicate PAIRS. False:
- * more, or the triples that match cannot be counted. */
+/* Finds what is asked of the pattern: numbers by a place, ALL where no place is needed, or PAIRS of
+ * a predicate. False: more is asked, or the triples that match cannot be counted. */
 static bool
 counted_place(const struct planner *planner, const struct pattern *pattern, bool last,
               struct counts_spec *spec)
