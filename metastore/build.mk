@@ -1,5 +1,5 @@
-metastore_OBJECTS := $(addprefix metastore/,archive_keep.o archive_link.o metastore_client.o metastore_daemon.o metastore_options.o \
-	metastore_service.o pack.o record.o record_rdf.o record_rdf_emit.o record_rdf_http.o store.o)
+metastore_OBJECTS := $(addprefix metastore/,archive_keep.o archive_link.o metastore_client.o metastore_daemon.o metastore_get.o \
+	metastore_options.o metastore_scan.o metastore_service.o pack.o record.o record_rdf.o record_rdf_emit.o record_rdf_http.o store.o)
 PROGRAMS += quadrille-metastore
 quadrille-metastore_OBJECTS := metastore/metastore_main.o
 UNIT_TESTS += tests/unit/metastore/test_archive_link tests/unit/metastore/test_content tests/unit/metastore/test_metastore tests/unit/metastore/test_metastore_client \

@@ -1,15 +1,9 @@
-/* The pool: what runs on the caller's side of worker.h.
- *
- * A slot goes STARTING..IDLE by worker_spawn (a worker reads its socket as soon as it is up, so
- * orders may be sent at once), BUSY with an order, DYING once its end is known or wanted, and is
- * filled anew when the fork server has reported the end. A report counts only while BUSY.
+/* The pool of workers, on the caller's side: workers are asked for, watched, killed and replaced,
+ * and the caller's waiting. What they do is in worker_orders.c.
  */
-#include "stages/sandbox/worker.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -23,75 +17,26 @@
 #include "base/system/clock.h"
 #include "base/system/file.h"
 #include "stages/sandbox/run_delay.h"
+#include "stages/sandbox/worker_pool.h"
 
 enum {
-    TRIES = 3,               /* of a request whose worker was killed from outside */
-    ORDER_BYTES = 256 << 10, /* most bytes of requests that are given together */
-    KEEP_BYTES = 4 << 20,    /* shared pages kept after an order */
-    LOOK_MS = 100,           /* until one that is overdue and ready to run is looked at again */
-    END_MS = 10000,          /* within which workers that are killed have ended */
+    LOOK_MS = 100,  /* until one that is overdue and ready to run is looked at again */
+    END_MS = 10000, /* within which workers that are killed have ended */
     EVENTS = 64
-};
-
-struct task {
-    uint8_t verb;
-    enum sandbox_policy policy;
-    struct slice pieces[WORKER_PIECES];
-    size_t count, length;
-    unsigned tries;
-    bool alone; /* its worker died when it had others, too */
-    worker_done *done;
-    void *context;
-    struct task *next;
-};
-
-enum slot_state { SLOT_IDLE, SLOT_BUSY, SLOT_DYING };
-
-struct slot {
-    enum slot_state state;
-    enum sandbox_policy policy;
-    int socket, shared;
-    char *memory;
-    struct task *tasks[WORKER_ORDER]; /* of the order */
-    size_t task_count;
-    uint64_t deadline_ms, jobs;
-    int process;       /* of run_delay_open */
-    uint64_t delay_ms; /* how much of the worker's delay the deadline takes account of */
-    bool started;      /* the fork server has told that it is there */
-    bool there;        /* the fork server has not told of its end */
-    bool overdue;      /* killed by us */
-};
-
-/* Tasks that wait for a worker, oldest first. */
-struct line {
-    struct task *first, **last;
-    size_t count;
-};
-
-struct worker_pool {
-    struct fork_server *fork_server;
-    struct worker_limits limits;
-    struct slot *slots;
-    unsigned slot_count;
-    struct line lines[2]; /* by enum sandbox_policy */
-    size_t waiting;
-    int epoll, timer;
-    uint64_t timer_ms; /* for when the timer is set; UINT64_MAX: it is not */
-    bool broken;
 };
 
 /* ---- shared memory ---- */
 
-static size_t
-request_area(const struct worker_pool *pool)
+size_t
+worker_request_area(const struct worker_pool *pool)
 {
     return pool->limits.request + WORKER_ORDER * sizeof(struct worker_request);
 }
 
-static size_t
-shared_bytes(const struct worker_pool *pool)
+size_t
+worker_shared_bytes(const struct worker_pool *pool)
 {
-    return request_area(pool) + pool->limits.reply + REASON_SIZE;
+    return worker_request_area(pool) + pool->limits.reply + REASON_SIZE;
 }
 
 /* ---- spawning ---- */
@@ -150,7 +95,7 @@ worker_spawn(struct worker_pool *pool, uint32_t number, struct reason *why)
     struct slot *slot = &pool->slots[number];
     const struct worker_limits *limits = &pool->limits;
     if (!slot->memory) {
-        TRY(make_memory(slot, shared_bytes(pool), why));
+        TRY(make_memory(slot, worker_shared_bytes(pool), why));
     }
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
@@ -160,7 +105,7 @@ worker_spawn(struct worker_pool *pool, uint32_t number, struct reason *why)
                                            .slot = number,
                                            .policy = slot->policy,
                                            .memory = limits->memory,
-                                           .request = request_area(pool),
+                                           .request = worker_request_area(pool),
                                            .reply = limits->reply};
     const int descriptors[2] = {pair[1], slot->shared};
     const enum status status =
@@ -179,15 +124,15 @@ worker_spawn(struct worker_pool *pool, uint32_t number, struct reason *why)
     return STATUS_OK;
 }
 
-static void
+void
 worker_kill(const struct worker_pool *pool, uint32_t number)
 {
     const struct worker_message message = {.kind = WORKER_KILL, .slot = number};
     (void)!send(fork_server_control(pool->fork_server), &message, sizeof message, MSG_NOSIGNAL);
 }
 
-static void
-close_socket(struct slot *slot)
+void
+worker_close_socket(struct slot *slot)
 {
     if (slot->socket >= 0) {
         close(slot->socket);
@@ -195,300 +140,7 @@ close_socket(struct slot *slot)
     }
 }
 
-/* ---- tasks ---- */
-
-static void
-finish(struct worker_pool *pool, struct task *task, const struct worker_answer *answer)
-{
-    pool->waiting--;
-    task->done(task->context, answer);
-    free(task);
-}
-
-static void
-fail(struct worker_pool *pool, struct task *task, enum status status, bool died, const char *text)
-{
-    struct reason why;
-    status_fail(&why, status, "%s", text);
-    const struct worker_answer answer = {.status = status, .died = died, .why = &why};
-    finish(pool, task, &answer);
-}
-
-/* The earliest deadline wakes the pool; or one that is past its use, since later orders have later
- * ones: so the timer is set once in the time that a request may take, not for each order. */
-static void
-set_timer(struct worker_pool *pool)
-{
-    uint64_t earliest = UINT64_MAX;
-    for (unsigned i = 0; i < pool->slot_count; i++) {
-        if (pool->slots[i].state == SLOT_BUSY && pool->slots[i].deadline_ms < earliest) {
-            earliest = pool->slots[i].deadline_ms;
-        }
-    }
-    if (earliest >= pool->timer_ms) {
-        return;
-    }
-    pool->timer_ms = earliest;
-    const struct itimerspec timer = {.it_value = {.tv_sec = (time_t)(earliest / 1000),
-                                                  .tv_nsec = (long)(earliest % 1000 * 1000000)}};
-    timerfd_settime(pool->timer, TFD_TIMER_ABSTIME, &timer, NULL);
-}
-
-static void
-line_append(struct line *line, struct task *task)
-{
-    task->next = NULL;
-    *line->last = task;
-    line->last = &task->next;
-    line->count++;
-}
-
-static struct task *
-line_take(struct line *line)
-{
-    struct task *task = line->first;
-    line->first = task->next;
-    line->last = line->first ? line->last : &line->first;
-    line->count--;
-    return task;
-}
-
-/* Before all others, in their order. */
-static void
-line_return(struct line *line, struct task *const *tasks, size_t n)
-{
-    while (n-- > 0) {
-        tasks[n]->next = line->first;
-        line->last = line->first ? line->last : &tasks[n]->next;
-        line->first = tasks[n];
-        line->count++;
-    }
-}
-
-/* Up to so many tasks of the line become the slot's order. */
-static void
-compose(struct worker_pool *pool, struct slot *slot, struct line *line, size_t most)
-{
-    const size_t limit = pool->limits.request < ORDER_BYTES ? pool->limits.request : ORDER_BYTES;
-    size_t bytes = 0;
-    slot->task_count = 0;
-    do {
-        bytes += line->first->length;
-        slot->tasks[slot->task_count++] = line_take(line);
-    } while (slot->task_count < most && line->first && !slot->tasks[0]->alone &&
-             !line->first->alone && bytes + line->first->length <= limit);
-}
-
-/* Of a worker that is being forked the time begins when it is there. */
-static void
-start_clock(const struct worker_pool *pool, struct slot *slot)
-{
-    slot->deadline_ms = slot->started ? clock_monotonic_ms() + pool->limits.wall_ms : UINT64_MAX;
-    slot->delay_ms = run_delay_ms(slot->process);
-}
-
-static void
-give(struct worker_pool *pool, struct slot *slot)
-{
-    char *at = slot->memory;
-    for (size_t i = 0; i < slot->task_count; i++) {
-        const struct task *task = slot->tasks[i];
-        const struct worker_request request = {.verb = task->verb, .length = task->length};
-        memcpy(at, &request, sizeof request);
-        at += sizeof request;
-        for (size_t k = 0; k < task->count; k++) {
-            if (task->pieces[k].length > 0) {
-                memcpy(at, task->pieces[k].at, task->pieces[k].length);
-                at += task->pieces[k].length;
-            }
-        }
-    }
-    const struct worker_order order = {.count = slot->task_count, .cpu_ms = pool->limits.cpu_ms};
-    slot->state = SLOT_BUSY;
-    start_clock(pool, slot);
-    /* When the worker is gone already, the fork server's report of its end repeats the tasks. */
-    (void)!send(slot->socket, &order, sizeof order, MSG_NOSIGNAL);
-}
-
-static void
-dispatch(struct worker_pool *pool)
-{
-    size_t idle[2] = {0};
-    for (unsigned i = 0; i < pool->slot_count; i++) {
-        idle[pool->slots[i].policy] += pool->slots[i].state == SLOT_IDLE;
-    }
-    for (unsigned i = 0; i < pool->slot_count; i++) {
-        struct slot *slot = &pool->slots[i];
-        struct line *line = &pool->lines[slot->policy];
-        if (line->first && slot->state == SLOT_IDLE) {
-            const size_t share = (line->count - 1) / idle[slot->policy]-- + 1;
-            compose(pool, slot, line, share < WORKER_ORDER ? share : WORKER_ORDER);
-            give(pool, slot);
-        }
-    }
-    set_timer(pool);
-}
-
-void
-worker_submit(struct worker_pool *pool, enum sandbox_policy policy, uint8_t verb,
-              const struct slice *pieces, size_t count, worker_done *done, void *context)
-{
-    struct task *task = memory_zero(1, sizeof *task);
-    struct line *line = &pool->lines[policy];
-    *task = (struct task){.verb = verb, .policy = policy, .done = done, .context = context};
-    for (; task->count < count && task->count < WORKER_PIECES; task->count++) {
-        task->pieces[task->count] = pieces[task->count];
-        task->length += pieces[task->count].length;
-    }
-    pool->waiting++;
-    if (task->length > pool->limits.request || task->count < count) {
-        fail(pool, task, STATUS_LIMIT, false, "the document is longer than is looked at");
-        return;
-    }
-    line_append(line, task);
-    dispatch(pool);
-}
-
-/* ---- answers ---- */
-
-static void
-retire(struct slot *slot)
-{
-    close_socket(slot); /* the worker ends when its socket does */
-    slot->state = SLOT_DYING;
-}
-
-/* Pages that a large document left behind go back. */
-static void
-trim(struct worker_pool *pool, struct slot *slot, size_t used)
-{
-    if (used > KEEP_BYTES) {
-        madvise(slot->memory, shared_bytes(pool), MADV_REMOVE);
-    }
-}
-
-/* Checks all that a worker says before any of it is used. */
-static bool
-reports_are_good(const struct worker_pool *pool, const struct slot *slot,
-                 const struct worker_report *reports, ssize_t bytes)
-{
-    const size_t n = (size_t)bytes / sizeof *reports;
-    size_t room = pool->limits.reply + REASON_SIZE;
-    if (bytes <= 0 || (size_t)bytes % sizeof *reports != 0 || slot->state != SLOT_BUSY ||
-        n > slot->task_count) {
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const struct worker_report *report = &reports[i];
-        if (report->status >= STATUS_COUNT || report->length > pool->limits.reply ||
-            report->reason_length >= REASON_SIZE || report->length + report->reason_length > room) {
-            return false;
-        }
-        room -= report->length + report->reason_length;
-    }
-    return true;
-}
-
-/* Answers the first n tasks of the slot's order; those that remain are given again. The bytes used.
- */
-static size_t
-answer_order(struct worker_pool *pool, struct slot *slot, const struct worker_report *reports,
-             size_t n)
-{
-    const char *at = slot->memory + request_area(pool);
-    size_t used = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct worker_report *report = &reports[i];
-        struct reason why;
-        memcpy(why.text, at + report->length, report->reason_length);
-        why.text[report->reason_length] = '\0';
-        const struct worker_answer answer = {.status = (enum status)report->status,
-                                             .reply = slice_of(at, report->length),
-                                             .why = &why,
-                                             .cpu_us = report->cpu_us};
-        used += slot->tasks[i]->length + report->length;
-        at += report->length + report->reason_length;
-        finish(pool, slot->tasks[i], &answer); /* the slot is busy, so no order comes into it */
-    }
-    line_return(&pool->lines[slot->policy], slot->tasks + n, slot->task_count - n);
-    slot->task_count = 0;
-    return used;
-}
-
-static void
-take_report(struct worker_pool *pool, uint32_t number)
-{
-    struct slot *slot = &pool->slots[number];
-    struct worker_report reports[WORKER_ORDER];
-    const ssize_t n = recv(slot->socket, reports, sizeof reports, MSG_DONTWAIT);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-        return;
-    }
-    if (!reports_are_good(pool, slot, reports, n)) {
-        close_socket(slot);
-        if (n > 0) { /* it talks nonsense: it is not ours any more */
-            worker_kill(pool, number);
-        }
-        slot->state = SLOT_DYING;
-        return;
-    }
-    const size_t answered = (size_t)n / sizeof *reports;
-    trim(pool, slot, answer_order(pool, slot, reports, answered));
-    slot->state = SLOT_IDLE;
-    slot->jobs += answered;
-    if (pool->limits.jobs > 0 && slot->jobs >= pool->limits.jobs) {
-        retire(slot);
-    }
-}
-
-static void
-describe_end(const struct slot *slot, int wait_status, enum status *status, struct reason *why)
-{
-    const int signal_number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
-    if (slot->overdue) {
-        *status = status_fail(why, STATUS_TIMEOUT, "the worker took too long by the clock");
-    } else if (signal_number == SIGPROF) {
-        *status = status_fail(why, STATUS_TIMEOUT, "the worker used up its processor time");
-    } else if (signal_number == SIGSYS) {
-        *status = status_fail(why, STATUS_DENIED, "the worker tried a forbidden system call");
-    } else if (signal_number == SIGKILL) {
-        *status =
-            status_fail(why, STATUS_SYSTEM, "the worker was killed from outside %d times", TRIES);
-    } else if (signal_number != 0) {
-        *status = status_fail(why, STATUS_SYSTEM, "the worker crashed: signal %d (%s)",
-                              signal_number, strsignal(signal_number));
-    } else if (WEXITSTATUS(wait_status) == EXIT_SYSTEM) {
-        *status = status_fail(why, STATUS_LIMIT, "the worker ran out of memory");
-    } else {
-        *status = status_fail(why, STATUS_SYSTEM, "the worker ended with code %d",
-                              WEXITSTATUS(wait_status));
-    }
-}
-
-/* The slot's worker is dead, and what it had is not answered. */
-static void
-settle_order(struct worker_pool *pool, struct slot *slot, int wait_status)
-{
-    const size_t count = slot->task_count;
-    enum status status;
-    struct reason end;
-    if (count == 0) {
-        return;
-    }
-    const bool outside =
-        WIFSIGNALED(wait_status) && WTERMSIG(wait_status) == SIGKILL && !slot->overdue;
-    const bool never_began = WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0;
-    slot->task_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        slot->tasks[i]->alone = count > 1;
-    }
-    if (count > 1 || ((outside || never_began) && ++slot->tasks[0]->tries < TRIES)) {
-        line_return(&pool->lines[slot->policy], slot->tasks, count);
-        return;
-    }
-    describe_end(slot, wait_status, &status, &end);
-    fail(pool, slot->tasks[0], status, true, end.text);
-}
+/* ---- starts, ends and deadlines ---- */
 
 static void
 take_start(const struct worker_pool *pool, const struct worker_message *message)
@@ -496,7 +148,7 @@ take_start(const struct worker_pool *pool, const struct worker_message *message)
     struct slot *slot = &pool->slots[message->slot];
     slot->process = run_delay_open(message->process);
     slot->started = true;
-    start_clock(pool, slot);
+    worker_start_clock(pool, slot);
 }
 
 static enum status
@@ -509,13 +161,13 @@ take_end(struct worker_pool *pool, const struct worker_message *message, struct 
     slot->there = false;
     /* A report sent just before the end still counts. */
     if (slot->task_count > 0 && slot->socket >= 0 && slot->state == SLOT_BUSY) {
-        take_report(pool, message->slot);
+        worker_take_report(pool, message->slot);
     }
-    close_socket(slot);
+    worker_close_socket(slot);
     file_close(slot->process);
     slot->process = -1;
     slot->started = false;
-    settle_order(pool, slot, message->wait_status);
+    worker_settle_order(pool, slot, message->wait_status);
     if (WIFEXITED(message->wait_status) && WEXITSTATUS(message->wait_status) == EXIT_MISUSE) {
         return status_fail(why, STATUS_SYSTEM, "a worker could not enter its sandbox");
     }
@@ -576,7 +228,7 @@ kill_overdue(struct worker_pool *pool)
     for (unsigned i = 0; i < pool->slot_count; i++) {
         struct slot *slot = &pool->slots[i];
         if (is_overdue(slot, now)) {
-            take_report(pool, i); /* it may have come before we were awake */
+            worker_take_report(pool, i); /* it may have come before we were awake */
         }
         if (is_overdue(slot, now)) {
             postpone_deadline(slot, now);
@@ -603,10 +255,10 @@ worker_pool_process(struct worker_pool *pool, struct reason *why)
         } else if (mark == (uint32_t)MARK_TIMER) {
             kill_overdue(pool);
         } else if (mark < pool->slot_count && pool->slots[mark].socket >= 0) {
-            take_report(pool, mark);
+            worker_take_report(pool, mark);
         }
     }
-    dispatch(pool);
+    worker_dispatch(pool);
     return STATUS_OK;
 }
 
@@ -696,7 +348,7 @@ end_workers(struct worker_pool *pool)
     const int control = fork_server_control(pool->fork_server);
     unsigned left = 0;
     for (unsigned i = 0; i < pool->slot_count; i++) {
-        close_socket(&pool->slots[i]);
+        worker_close_socket(&pool->slots[i]);
         if (pool->slots[i].there) {
             worker_kill(pool, i);
             left++;
@@ -722,19 +374,11 @@ worker_pool_close(struct worker_pool *pool)
         return;
     }
     end_workers(pool);
-    for (size_t i = 0; i < 2; i++) {
-        while (pool->lines[i].first) {
-            fail(pool, line_take(&pool->lines[i]), STATUS_CANCELLED, false,
-                 "the workers were stopped");
-        }
-    }
+    worker_cancel_all(pool);
     for (unsigned i = 0; i < pool->slot_count; i++) {
         struct slot *slot = &pool->slots[i];
-        for (size_t k = 0; k < slot->task_count; k++) {
-            fail(pool, slot->tasks[k], STATUS_CANCELLED, false, "the workers were stopped");
-        }
         if (slot->memory) {
-            munmap(slot->memory, shared_bytes(pool));
+            munmap(slot->memory, worker_shared_bytes(pool));
         }
         file_close(slot->shared);
         file_close(slot->process);

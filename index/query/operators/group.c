@@ -59,9 +59,9 @@ accumulators_growth(const struct group *group)
 
 /* ---- adding ---- */
 
-/* A new group's accumulators. */
+/* Gives the key's group, which may be new, and room for its accumulators. */
 static enum status
-add_group(struct group *group, size_t *number, struct reason *why)
+put_group(struct group *group, size_t *number, struct reason *why)
 {
     const size_t count = group->algebra->aggregate_count;
     const size_t growth = accumulators_growth(group);
@@ -275,7 +275,7 @@ find_group(struct group *group, size_t *number, struct reason *why)
 {
     const size_t keys = group->algebra->key_count;
     if (group->apart) {
-        return add_group(group, number, why);
+        return put_group(group, number, why);
     }
     if (group->latest < group->groups.count) {
         const oid *latest = row_table_row(&group->groups, group->latest);
@@ -288,10 +288,7 @@ find_group(struct group *group, size_t *number, struct reason *why)
             return STATUS_OK;
         }
     }
-    *number = row_table_find(&group->groups, group->key);
-    if (*number == SIZE_MAX) {
-        TRY(add_group(group, number, why));
-    }
+    TRY(put_group(group, number, why));
     group->latest = *number;
     return STATUS_OK;
 }
@@ -413,7 +410,7 @@ gather(struct group *group, struct reason *why)
         return sorter_next(&group->parts, &group->ahead, why);
     }
     if (group->algebra->key_count == 0 && group->groups.count == 0 && !group->algebra->partial) {
-        TRY(add_group(group, &number, why)); /* no rows and no keys are one empty group */
+        TRY(put_group(group, &number, why)); /* no rows and no keys are one empty group */
     }
     return finish_sets(group, why);
 }
@@ -474,7 +471,7 @@ next_part(struct group *group, struct reason *why)
         aggregate_release(group->operator.run, accumulator_of(group, 0, i));
     }
     memcpy(group->key, group->ahead, keys * sizeof(oid));
-    TRY(add_group(group, &number, why));
+    TRY(put_group(group, &number, why));
     while (group->ahead && memcmp(group->key, group->ahead, keys * sizeof(oid)) == 0) {
         TRY(merge_record(group, group->ahead, why));
         TRY(sorter_next(&group->parts, &group->ahead, why));
