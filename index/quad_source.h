@@ -232,6 +232,9 @@ struct quad_source {
     oid (*integer)(int64_t integer);
     /* Tells what term an identifier is of, without a look at it. NULL: identifiers do not say. */
     enum term_kind (*kind)(oid id);
+    /* Gives the datatype of a literal, that of one with a language among them, as its identifier
+     * says it; false: it is no literal, or has to be looked at. NULL: always. */
+    bool (*datatype)(oid id, struct slice *iri);
     /* The rows of many patterns, for sources that are far away; NULL: none, scan is as good. Rows
      * come in the order of the patterns, each with the number of its own; scan_close ends it.
      * patterns live until then. graphs false: the rows' graphs are not wanted, they are OID_NONE

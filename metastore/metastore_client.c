@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/memory.h"
 #include "metastore/client_links.h"
 #include "metastore/protocol.h"

@@ -70,7 +70,10 @@ node_block_get(struct codec_reader *reader, enum oid_kind *kind, struct term *te
 enum status
 node_block_index(struct node_block *block, struct reason *why)
 {
-    block->offsets = memory_resize(block->offsets, block->count, sizeof(*block->offsets));
+    if (block->count > block->room) {
+        block->room = block->count;
+        block->offsets = memory_resize(block->offsets, block->room, sizeof(*block->offsets));
+    }
     struct codec_reader reader = codec_reader_of(buf_slice(&block->raw));
     const uint8_t *start = reader.at;
     for (size_t i = 0; i < block->count; i++) {

@@ -13,6 +13,7 @@ struct node_block {
     size_t count;
     struct buf raw;
     uint32_t *offsets; /* of terms in raw */
+    size_t room;       /* of offsets */
 };
 
 void node_block_init(struct node_block *block);

@@ -91,7 +91,7 @@ node_cache_find(struct node_cache *cache, uint64_t number, enum oid_kind kind, s
 static size_t
 bytes_of(const struct node_block *block)
 {
-    return block->raw.capacity + block->count * sizeof(*block->offsets);
+    return block->raw.capacity + block->room * sizeof(*block->offsets);
 }
 
 /* Where blocks are larger than usual there are too many: sets in turn give up one. */
@@ -113,6 +113,17 @@ make_room(struct node_cache *cache)
         pthread_mutex_unlock(&cache->locks[at % LOCKS]);
         node_block_release(&block);
     }
+}
+
+bool
+node_cache_has_room(struct node_cache *cache, uint64_t number)
+{
+    const size_t at = set_of(cache, number);
+    const struct set *set = &cache->sets[at];
+    pthread_mutex_lock(&cache->locks[at % LOCKS]);
+    const bool is_free = set->ways[set->older].first == 0;
+    pthread_mutex_unlock(&cache->locks[at % LOCKS]);
+    return is_free && atomic_load(&cache->used) + PLACE_BYTES <= cache->memory;
 }
 
 void

@@ -16,6 +16,8 @@ void node_cache_free(struct node_cache *cache);
 /* NOT_FOUND (without a reason) when the term is not here; else as node_block_copy. */
 enum status node_cache_find(struct node_cache *cache, uint64_t number, enum oid_kind kind,
                             struct arena *arena, struct term *term, struct reason *why);
+/* Tells whether a block with this number would take no other's place. */
+bool node_cache_has_room(struct node_cache *cache, uint64_t number);
 /* Takes the block's content in exchange for older content; the block is empty then. What is too
  * large stays with the caller. */
 void node_cache_put(struct node_cache *cache, uint64_t number, struct node_block *block);

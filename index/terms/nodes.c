@@ -25,6 +25,9 @@ enum {
     HEADER_MOST = 1 + 4 * VARINT_MAXIMUM,
     IDLE_MOST = 16,              /* readers kept for the next */
     IDLE_BLOCK_BYTES = 64 << 10, /* a reader's block that is larger is not kept */
+    NEAR = 4096,                 /* numbers between terms that are read one after the other */
+    RUN_LEAST = 4,               /* blocks in order after which a reader is going through all */
+    RUN_SHARE = 3,               /* what it keeps: this part of the room for terms */
 };
 
 struct nodes {
@@ -132,6 +135,9 @@ struct nodes_reader {
     struct nodes *nodes;
     ZSTD_DCtx *unpacker;
     struct node_block own; /* the latest that is not for the cache */
+    uint64_t latest;       /* number whose block was read last */
+    unsigned run;          /* blocks that were read in order of their numbers, up to that one */
+    size_t kept;           /* bytes of the terms that it has found in the cache and put there */
     struct nodes_reader *next;
 };
 
@@ -172,6 +178,8 @@ nodes_reader_free(struct nodes_reader *reader)
     }
     struct nodes *nodes = reader->nodes;
     reader->own.first = 0;
+    reader->run = 0;
+    reader->kept = 0;
     pthread_mutex_lock(&nodes->mutex);
     const bool keep = nodes->idle_count < IDLE_MOST && reader->own.raw.capacity <= IDLE_BLOCK_BYTES;
     if (keep) {
@@ -472,6 +480,37 @@ fetch_own(struct nodes_reader *reader, uint64_t number, struct reason *why)
     return status;
 }
 
+/* A reader that goes through blocks in order may go through more than the caches hold, again and
+ * again: would each block and term take another's place, all would be read anew each time. So
+ * blocks take places that are free, and of terms the first are kept, one by one. */
+static bool
+goes_through(const struct nodes_reader *reader)
+{
+    return reader->run == RUN_LEAST;
+}
+
+static void
+note_block(struct nodes_reader *reader, uint64_t number)
+{
+    const bool near = number > reader->latest && number - reader->latest < NEAR;
+    reader->run = !near ? 0 : reader->run < RUN_LEAST ? reader->run + 1 : RUN_LEAST;
+    reader->latest = number;
+}
+
+static void
+keep_some(struct nodes_reader *reader, uint64_t number, bool is_new)
+{
+    const struct nodes *nodes = reader->nodes;
+    const struct slice entry = node_block_entry(&reader->own, number);
+    if (reader->kept < term_cache_room(nodes->terms) / RUN_SHARE) {
+        reader->kept += entry.length;
+        term_cache_put(nodes->terms, number, entry);
+    }
+    if (is_new && node_cache_has_room(nodes->cache, number)) {
+        node_cache_put(nodes->cache, number, &reader->own);
+    }
+}
+
 static enum status
 resolve_stored(struct nodes_reader *reader, oid id, struct arena *arena, struct term *term,
                struct reason *why)
@@ -479,21 +518,29 @@ resolve_stored(struct nodes_reader *reader, oid id, struct arena *arena, struct 
     const uint64_t number = oid_number(id);
     struct nodes *nodes = reader->nodes;
     struct node_block *own = &reader->own;
+    bool is_new = false;
     if (!node_block_has(own, number)) {
         enum status status = term_cache_find(nodes->terms, number, oid_kind(id), arena, term, why);
+        reader->kept += status == STATUS_OK ? term->value.length : 0;
         if (status == STATUS_NOT_FOUND) {
             status = node_cache_find(nodes->cache, number, oid_kind(id), arena, term, why);
         }
         if (status != STATUS_NOT_FOUND) {
             return status;
         }
+        note_block(reader, number);
         TRY(fetch_own(reader, number, why));
+        is_new = true;
     }
     TRY(node_block_copy(own, number, oid_kind(id), arena, term, why));
     /* Nodes that a transaction which is under way has added may yet be taken back. */
     if (own->first + own->count <= atomic_load(&nodes->committed)) {
-        term_cache_put(nodes->terms, number, node_block_entry(own, number));
-        node_cache_put(nodes->cache, number, own);
+        if (goes_through(reader)) {
+            keep_some(reader, number, is_new);
+        } else if (is_new) {
+            term_cache_put(nodes->terms, number, node_block_entry(own, number));
+            node_cache_put(nodes->cache, number, own);
+        }
     }
     return STATUS_OK;
 }

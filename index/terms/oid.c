@@ -166,6 +166,44 @@ oid_term_kind(oid id)
     return kind == OID_KIND_IRI ? TERM_IRI : kind == OID_KIND_BLANK ? TERM_BLANK : TERM_LITERAL;
 }
 
+static bool
+inline_datatype(enum oid_inline type, struct slice *iri)
+{
+    switch (type) {
+    case OID_INLINE_INTEGER:
+        *iri = SLICE(XSD_INTEGER);
+        return true;
+    case OID_INLINE_BOOLEAN:
+        *iri = SLICE(XSD_BOOLEAN);
+        return true;
+    case OID_INLINE_DATE:
+        *iri = SLICE(XSD_DATE);
+        return true;
+    case OID_INLINE_DATETIME:
+    case OID_INLINE_DATETIME_UTC:
+        *iri = SLICE(XSD_DATETIME);
+        return true;
+    }
+    return false;
+}
+
+bool
+oid_datatype(oid id, struct slice *iri)
+{
+    switch (oid_kind(id)) {
+    case OID_KIND_STRING:
+        *iri = SLICE(XSD_STRING);
+        return true;
+    case OID_KIND_LANGUAGE:
+        *iri = SLICE(RDF_LANG_STRING);
+        return true;
+    case OID_KIND_NONE:
+        return inline_datatype((enum oid_inline)(id >> OID_INLINE_BITS), iri);
+    default:
+        return false;
+    }
+}
+
 oid
 oid_inline_of(const struct term *term)
 {
@@ -255,9 +293,12 @@ oid_inline_value(oid id, struct oid_value *value)
 bool
 oid_inline_before(oid a, oid b)
 {
+    const uint64_t type = a >> OID_INLINE_BITS;
+    if (type != b >> OID_INLINE_BITS || a >= b) {
+        return false;
+    }
     /* Neighbours may be one moment written with and without milliseconds. */
-    return a >> OID_INLINE_BITS == b >> OID_INLINE_BITS && a < b && b - a > 1 && is_plain(a) &&
-           is_plain(b);
+    return type == OID_INLINE_INTEGER || (b - a > 1 && is_plain(a) && is_plain(b));
 }
 
 bool
@@ -297,38 +338,33 @@ print_datetime(uint64_t value, const char *zone, char text[OID_INLINE_TEXT])
 bool
 oid_inline_term(oid id, char text[OID_INLINE_TEXT], struct term *term)
 {
-    if (id & (OID_STORED | OID_LOCAL)) {
+    const uint64_t value = id & OID_INLINE_MASK;
+    const enum oid_inline type = (enum oid_inline)(id >> OID_INLINE_BITS);
+    struct slice datatype;
+    int length;
+    if ((id & (OID_STORED | OID_LOCAL)) || !inline_datatype(type, &datatype)) {
         return false;
     }
-    const uint64_t value = id & OID_INLINE_MASK;
-    const char *datatype;
-    int length;
-    switch ((enum oid_inline)(id >> OID_INLINE_BITS)) {
+    switch (type) {
     case OID_INLINE_INTEGER:
-        datatype = XSD_INTEGER;
         length = snprintf(text, OID_INLINE_TEXT, "%lld",
                           (long long)value - ((long long)1 << INTEGER_BIAS_BIT));
         break;
     case OID_INLINE_BOOLEAN:
-        datatype = XSD_BOOLEAN;
         length = snprintf(text, OID_INLINE_TEXT, "%s", value ? "true" : "false");
         break;
     case OID_INLINE_DATE:
-        datatype = XSD_DATE;
         length = snprintf(text, OID_INLINE_TEXT, "%04u-%02u-%02u", field(value, YEAR_SHIFT, 14),
                           field(value, MONTH_SHIFT, 4), field(value, DAY_SHIFT, 5));
         break;
     case OID_INLINE_DATETIME:
     case OID_INLINE_DATETIME_UTC:
-        datatype = XSD_DATETIME;
-        length = print_datetime(value, id >> OID_INLINE_BITS == OID_INLINE_DATETIME_UTC ? "Z" : "",
-                                text);
+        length = print_datetime(value, type == OID_INLINE_DATETIME_UTC ? "Z" : "", text);
         break;
     default:
         return false;
     }
-    *term = (struct term){.kind = TERM_LITERAL,
-                          .value = slice_of(text, (size_t)length),
-                          .datatype = slice_string(datatype)};
+    *term = (struct term){
+        .kind = TERM_LITERAL, .value = slice_of(text, (size_t)length), .datatype = datatype};
     return true;
 }

@@ -67,6 +67,8 @@ oid_kind(oid id)
 enum oid_kind oid_kind_of(const struct term *term);
 /* Returns the kind of term that the identifier is of; inline ones are of literals. */
 enum term_kind oid_term_kind(oid id);
+/* Gives a literal's datatype; false when the identifier does not say it. */
+bool oid_datatype(oid id, struct slice *iri);
 /* OID_NONE when the term cannot be inline. */
 oid oid_inline_of(const struct term *term);
 /* The value of a is certainly before that of b: both are of one inline type and well-formed. */

@@ -9,7 +9,7 @@
 enum {
     SHARDS = 16,
     WAYS = 4,        /* places of a bucket: together a line of the processor's cache */
-    PLACE_SHARE = 4, /* this part of the memory is places, the rest rings */
+    PLACE_SHARE = 2, /* this part of the memory is places, the rest rings */
     ENTRY_SHARE = 8, /* an entry larger than this part of a ring is not kept */
 };
 
@@ -49,6 +49,12 @@ term_cache_new(size_t memory)
         shard->ring = memory_alloc(cache->ring_size);
     }
     return cache;
+}
+
+size_t
+term_cache_room(const struct term_cache *cache)
+{
+    return cache->ring_size * SHARDS;
 }
 
 void

@@ -14,6 +14,8 @@ struct term_cache;
 
 /* memory: bytes in all. */
 struct term_cache *term_cache_new(size_t memory);
+/* Returns how many bytes of entries there is room for. */
+size_t term_cache_room(const struct term_cache *cache);
 void term_cache_free(struct term_cache *cache);
 /* NOT_FOUND (without a reason) when the term is not here; else as node_block_copy. */
 enum status term_cache_find(struct term_cache *cache, uint64_t number, enum oid_kind kind,

@@ -260,6 +260,7 @@ reader_new(struct partition *partition)
                                           .value = oid_inline_value,
                                           .integer = oid_inline_integer,
                                           .kind = oid_term_kind,
+                                          .datatype = oid_datatype,
                                           .count_triples = source_count_triples,
                                           .release_counts = triple_counts_release,
                                           .recall_lists = source_recall_lists,

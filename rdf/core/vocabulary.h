@@ -13,6 +13,7 @@
 #define RDF_PREDICATE RDF_NAMESPACE "predicate"
 #define RDF_OBJECT RDF_NAMESPACE "object"
 #define RDF_STATEMENT RDF_NAMESPACE "Statement"
+#define RDF_LANG_STRING RDF_NAMESPACE "langString"
 #define RDF_XML_LITERAL RDF_NAMESPACE "XMLLiteral"
 
 #define XSD_STRING XSD_NAMESPACE "string"

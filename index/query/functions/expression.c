@@ -90,6 +90,25 @@ identifier_value(struct evaluation *evaluation, oid id, struct value *out)
     return true;
 }
 
+bool
+identifier_kept_value(struct evaluation *evaluation, oid id, struct value *out)
+{
+    const size_t trims = evaluation->dictionary->trims;
+    const size_t place = hash_mix(0, id) % KEPT_VALUES;
+    if (id != OID_NONE && evaluation->kept[place].id == id &&
+        evaluation->kept[place].trims == trims) {
+        *out = evaluation->kept[place].value;
+        return true;
+    }
+    if (!identifier_value(evaluation, id, out)) {
+        return false;
+    }
+    evaluation->kept[place].id = id;
+    evaluation->kept[place].trims = trims;
+    evaluation->kept[place].value = *out;
+    return true;
+}
+
 /* The moment of a date or dateTime. */
 static struct moment
 moment_of(const struct oid_value *value)
@@ -248,11 +267,11 @@ identifiers_equal(const struct evaluation *evaluation, oid a, oid b)
 
 /* A comparison of two identifiers that needs no look at terms, since the source says which value is
  * before the other or only the terms count: 1 or 0; -1: it needs one. */
-static int
-compare_identifiers(const struct evaluation *evaluation, const struct expression *call,
-                    const oid *row)
+int
+expression_test_identifiers(const struct evaluation *evaluation, const struct expression *call,
+                            const oid *row)
 {
-    const unsigned relation = call->function->relation;
+    const unsigned relation = call->kind == EXPRESSION_CALL ? call->function->relation : 0;
     if (!relation) {
         return -1;
     }
@@ -272,8 +291,7 @@ int
 expression_test(struct evaluation *evaluation, const struct expression *expression, const oid *row)
 {
     struct value value;
-    const int compared =
-        expression->kind == EXPRESSION_CALL ? compare_identifiers(evaluation, expression, row) : -1;
+    const int compared = expression_test_identifiers(evaluation, expression, row);
     if (compared >= 0) {
         return compared;
     }

@@ -19,6 +19,7 @@ struct known_result {
     const void *owner; /* struct remembered; NULL: free */
     oid value, id;
 };
+enum { KEPT_VALUES = 16 };
 struct evaluation {
     const struct query *query;
     struct dictionary *dictionary;
@@ -36,7 +37,12 @@ struct evaluation {
     } labels[BLANK_LABELS];
     size_t label_count;
     struct known_result *results; /* NULL: none yet */
-    unsigned depth;               /* of EXISTS inside EXISTS */
+    struct {
+        oid id;
+        size_t trims; /* of the dictionary, whose terms the value has */
+        struct value value;
+    } kept[KEPT_VALUES];
+    unsigned depth; /* of EXISTS inside EXISTS */
     enum status (*exists)(void *context, const struct expression *exists, const oid *row,
                           bool *answer, struct reason *why);
     void *exists_context;
@@ -57,6 +63,9 @@ bool expression_value(struct evaluation *evaluation, const struct expression *ex
 /* Effective boolean value: 1, 0, or -1 for an error. */
 int expression_test(struct evaluation *evaluation, const struct expression *expression,
                     const oid *row);
+/* Does it by identifiers, where they say enough of two values that are compared; -1: they do not. */
+int expression_test_identifiers(const struct evaluation *evaluation,
+                                const struct expression *expression, const oid *row);
 /* The identifier of the value; OID_NONE for an error. */
 oid expression_id(struct evaluation *evaluation, const struct expression *expression,
                   const oid *row);
@@ -90,6 +99,8 @@ bool identifier_says(const struct evaluation *evaluation, oid id, struct oid_val
 /* identifier_value without its term, where the identifier says the value itself. */
 bool identifier_number(struct evaluation *evaluation, oid id, struct value *out);
 bool identifier_value(struct evaluation *evaluation, oid id, struct value *out);
+/* Does the same; what is asked for again soon is not parsed again. */
+bool identifier_kept_value(struct evaluation *evaluation, oid id, struct value *out);
 oid value_id(struct evaluation *evaluation, const struct value *value);
 
 /* For functions: text in the scratch arena; {NULL, 0} becomes an error. */

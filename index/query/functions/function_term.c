@@ -7,6 +7,7 @@
 #include "base/url/url.h"
 #include "index/query/functions/functions.h"
 #include "rdf/core/lexical.h"
+#include "rdf/core/vocabulary.h"
 
 bool
 apply_str(struct evaluation *evaluation, const struct value *arguments, size_t count,
@@ -22,14 +23,32 @@ apply_str(struct evaluation *evaluation, const struct value *arguments, size_t c
     return true;
 }
 
-bool
-apply_lang(struct evaluation *evaluation, const struct value *arguments, size_t count,
-           struct value *out)
+/* The datatype of a variable's value, as its identifier says it. */
+static bool
+said_datatype(const struct evaluation *evaluation, const struct expression *argument,
+              const oid *row, struct slice *iri)
 {
-    (void)evaluation, (void)count;
-    *out =
-        value_string(arguments[0].kind == VALUE_LANGUAGE ? arguments[0].term.language : SLICE(""));
-    return arguments[0].kind > VALUE_IRI;
+    const struct quad_source *source = evaluation->dictionary->source;
+    return argument->kind == EXPRESSION_VARIABLE && source->datatype &&
+           oid_is_of_source(row[argument->number]) && source->datatype(row[argument->number], iri);
+}
+
+bool
+form_lang(struct evaluation *evaluation, const struct expression *call, const oid *row,
+          struct value *out)
+{
+    struct value value;
+    struct slice datatype;
+    if (said_datatype(evaluation, call->arguments[0], row, &datatype) &&
+        !slice_is(datatype, RDF_LANG_STRING)) {
+        *out = value_string(SLICE(""));
+        return true;
+    }
+    if (!expression_value(evaluation, call->arguments[0], row, &value)) {
+        return false;
+    }
+    *out = value_string(value.kind == VALUE_LANGUAGE ? value.term.language : SLICE(""));
+    return value.kind > VALUE_IRI;
 }
 
 bool
@@ -58,12 +77,20 @@ value_iri(struct slice iri)
 }
 
 bool
-apply_datatype(struct evaluation *evaluation, const struct value *arguments, size_t count,
-               struct value *out)
+form_datatype(struct evaluation *evaluation, const struct expression *call, const oid *row,
+              struct value *out)
 {
-    (void)evaluation, (void)count;
-    *out = value_iri(value_datatype(&arguments[0]));
-    return arguments[0].kind > VALUE_IRI;
+    struct value value;
+    struct slice datatype;
+    if (said_datatype(evaluation, call->arguments[0], row, &datatype)) {
+        *out = value_iri(datatype);
+        return true;
+    }
+    if (!expression_value(evaluation, call->arguments[0], row, &value)) {
+        return false;
+    }
+    *out = value_iri(value_datatype(&value));
+    return value.kind > VALUE_IRI;
 }
 
 bool

@@ -13,10 +13,10 @@ function_apply apply_not, apply_equal, apply_different, apply_less, apply_greate
     apply_plus;
 
 /* function_term.c */
-function_form form_is_iri, form_is_blank, form_is_literal;
-function_apply apply_str, apply_lang, apply_lang_matches, apply_datatype, apply_iri, apply_bnode,
-    apply_same_term, apply_is_numeric, apply_strlang, apply_strdt, apply_uuid, apply_struuid,
-    apply_md5, apply_sha1, apply_sha256, apply_sha384, apply_sha512;
+function_form form_lang, form_datatype, form_is_iri, form_is_blank, form_is_literal;
+function_apply apply_str, apply_lang_matches, apply_iri, apply_bnode, apply_same_term,
+    apply_is_numeric, apply_strlang, apply_strdt, apply_uuid, apply_struuid, apply_md5, apply_sha1,
+    apply_sha256, apply_sha384, apply_sha512;
 
 /* function_text.c */
 function_apply apply_strlen, apply_substr, apply_ucase, apply_lcase, apply_strstarts, apply_strends,

@@ -36,6 +36,7 @@ dictionary_trim(struct dictionary *dictionary)
     if (dictionary->resolved.used > CACHE_BYTES) {
         memset(dictionary->cache, 0, DICTIONARY_CACHE * sizeof *dictionary->cache);
         arena_reset(&dictionary->resolved);
+        dictionary->trims++;
     }
 }
 

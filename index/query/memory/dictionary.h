@@ -33,6 +33,7 @@ struct dictionary {
     uint32_t *table;  /* entry + 1, or 0; room * 2 places */
     uint32_t *locals; /* entry of each local identifier */
     size_t local_count;
+    size_t trims; /* how often the terms of the cache were forgotten */
     struct {
         oid id;
         struct term term;

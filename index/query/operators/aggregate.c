@@ -85,9 +85,9 @@ take_better(struct run *run, enum aggregate_kind kind, struct accumulator *accum
         accumulator->best = (said < 0) == (kind == AGGREGATE_MIN) ? id : accumulator->best;
         return;
     }
-    if (!accumulator->best || !identifier_value(&run->evaluation, accumulator->best, &best)) {
+    if (!accumulator->best || !identifier_kept_value(&run->evaluation, accumulator->best, &best)) {
         accumulator->best = id;
-    } else if (kind != AGGREGATE_SAMPLE && identifier_value(&run->evaluation, id, &value)) {
+    } else if (kind != AGGREGATE_SAMPLE && identifier_kept_value(&run->evaluation, id, &value)) {
         const int order = value_order(&value, &best);
         if (kind == AGGREGATE_MIN ? order < 0 : order > 0) {
             accumulator->best = id;

@@ -35,7 +35,7 @@ join_pair(struct hash_join *join, const oid *row, const oid *stored, struct batc
     struct run *run = join->operator.run;
     oid *merged = batch_row(run, batch, batch->count);
     bool shared;
-    memcpy(merged, row, run->width * sizeof *row);
+    row_copy(run, merged, row);
     if (!merge(join, row, stored, merged, &shared)) {
         return STATUS_OK;
     }
@@ -69,7 +69,7 @@ static void
 append_row(const struct hash_join *join, const oid *row, struct batch *batch)
 {
     const struct run *run = join->operator.run;
-    memcpy(batch_row(run, batch, batch->count++), row, run->width * sizeof *row);
+    row_copy(run, batch_row(run, batch, batch->count++), row);
 }
 
 /* The stored row at a place of the table or, of pairs, of the list. */
@@ -80,7 +80,9 @@ stored_row(const struct hash_join *join, size_t at)
         return row_table_row(&join->table, at);
     }
     const oid row[3] = {join->list.list[at].value, join->list.list[at].triples, 1};
-    memcpy(join->stored, row, join->stored_count * sizeof *row);
+    for (size_t i = 0; i < join->stored_count; i++) {
+        join->stored[i] = row[i];
+    }
     return join->stored;
 }
 

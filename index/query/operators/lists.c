@@ -37,6 +37,8 @@ struct lists {
     struct row_table one;  /* what is listed of a node that is read, with numbers */
     struct row_table sums; /* of several nodes, */
     size_t given;          /* of which so many have become rows */
+    struct row_table
+        long_ones; /* nodes with long lists, where only their numbers are asked; kept */
     /* A long list that becomes rows as it is read; after the sums. */
     struct quad_scan *open;
     uint64_t open_rows; /* input rows of the node */
@@ -163,6 +165,36 @@ close_long(struct lists *lists)
     }
 }
 
+/* Reads the next piece of the long list, or ends it. */
+static enum status
+read_long(struct lists *lists, struct reason *why)
+{
+    struct run *run = lists->operator.run;
+    lists->quad = 0;
+    TRY(run->source->scan_next(lists->open, lists->quads, QUADS, &lists->quad_count, why));
+    run->report.scanned += lists->quad_count;
+    TRY(run_check(run, why));
+    if (lists->quad_count == 0) {
+        close_long(lists);
+    }
+    return STATUS_OK;
+}
+
+/* Puts how much is listed of the node among the long ones. */
+static enum status
+count_long(struct lists *lists, oid node, struct reason *why)
+{
+    uint64_t count = 0;
+    TRY(open_long(lists, node, 0, why));
+    while (lists->open) {
+        TRY(read_long(lists, why));
+        for (; lists->quad < lists->quad_count; lists->quad++) {
+            count += listed_by(lists, &lists->quads[lists->quad], &lists->last) != OID_NONE;
+        }
+    }
+    return add_to(&lists->long_ones, node, count, why);
+}
+
 static enum status
 read_node(struct lists *lists, oid node, struct reason *why)
 {
@@ -217,7 +249,31 @@ recall(struct lists *lists)
     lists->until = lists->next_node + (done ? done : 1);
 }
 
-/* Adds what is listed of the next node, for so many rows. */
+/* What is listed with a number, for so many rows. */
+static enum status
+add_times(struct lists *lists, const struct triple_count *listed, uint64_t rows, struct reason *why)
+{
+    uint64_t triples;
+    if (__builtin_mul_overflow(rows, listed->triples, &triples)) {
+        return status_fail(why, STATUS_LIMIT, "more rows than can be counted");
+    }
+    return add_to(&lists->sums, lists->spec.listed == NUMBER_NONE ? OID_NONE : listed->value,
+                  triples, why);
+}
+
+/* The node of which only the number of what is listed is asked, if that is long and was counted. */
+static bool
+find_long(const struct lists *lists, oid node, struct triple_count *all)
+{
+    const size_t at =
+        lists->spec.listed == NUMBER_NONE ? row_table_find(&lists->long_ones, &node) : SIZE_MAX;
+    if (at != SIZE_MAX) {
+        *all = (struct triple_count){OID_NONE, row_table_row(&lists->long_ones, at)[1]};
+    }
+    return at != SIZE_MAX;
+}
+
+/* Adds what is listed of the next node. */
 static enum status
 add_node(struct lists *lists, struct reason *why)
 {
@@ -228,23 +284,25 @@ add_node(struct lists *lists, struct reason *why)
     const size_t i = lists->next_node++ - lists->from;
     const bool known = lists->known[i];
     const size_t begin = !known || i == 0 ? 0 : lists->ends[i - 1];
-    if (!known) {
+    struct triple_count all;
+    bool is_counted = !known && find_long(lists, node[0], &all);
+    if (!known && !is_counted) {
         TRY(read_node(lists, node[0], why));
-        if (is_long(lists)) {
+        if (is_long(lists) && lists->spec.listed != NUMBER_NONE) {
             return open_long(lists, node[0], node[1], why);
         }
+        TRY(is_long(lists) ? count_long(lists, node[0], why) : STATUS_OK);
+        is_counted = find_long(lists, node[0], &all);
+    }
+    if (is_counted) {
+        return add_times(lists, &all, node[1], why);
     }
     const size_t count = known ? lists->ends[i] - begin : lists->one.count;
     for (size_t k = 0; k < count; k++) {
         const oid *pair = known ? NULL : row_table_row(&lists->one, k);
         const struct triple_count listed =
             pair ? (struct triple_count){pair[0], pair[1]} : lists->recalled[begin + k];
-        uint64_t triples;
-        if (__builtin_mul_overflow(node[1], listed.triples, &triples)) {
-            return status_fail(why, STATUS_LIMIT, "more rows than can be counted");
-        }
-        TRY(add_to(&lists->sums, lists->spec.listed == NUMBER_NONE ? OID_NONE : listed.value,
-                   triples, why));
+        TRY(add_times(lists, &listed, node[1], why));
     }
     return STATUS_OK;
 }
@@ -327,15 +385,8 @@ add_listed(const struct lists *lists, oid listed, uint64_t rows, struct batch *b
 static enum status
 go_on_long(struct lists *lists, struct batch *batch, struct reason *why)
 {
-    struct run *run = lists->operator.run;
     if (lists->quad == lists->quad_count) {
-        lists->quad = 0;
-        TRY(run->source->scan_next(lists->open, lists->quads, QUADS, &lists->quad_count, why));
-        run->report.scanned += lists->quad_count;
-        TRY(run_check(run, why));
-        if (lists->quad_count == 0) {
-            close_long(lists);
-        }
+        TRY(read_long(lists, why));
     }
     while (lists->quad < lists->quad_count && batch->count < lists->operator.batch_rows) {
         const oid listed = listed_by(lists, &lists->quads[lists->quad++], &lists->last);
@@ -395,6 +446,7 @@ static void lists_close(struct operator* operator)
     row_table_release(&lists->one);
     row_table_release(&lists->nodes);
     row_table_release(&lists->sums);
+    row_table_release(&lists->long_ones);
 }
 
 struct operator* lists_new(struct run *run, struct operator* scan, const struct lists_spec *spec,
@@ -414,5 +466,6 @@ struct operator* lists_new(struct run *run, struct operator* scan, const struct 
     row_table_init(&lists->one, &run->account, what, 2, 1);
     row_table_init(&lists->nodes, &run->account, what, 2, 1);
     row_table_init(&lists->sums, &run->account, what, 2, 1);
+    row_table_init(&lists->long_ones, &run->account, what, 2, 1);
     return &lists->operator;
 }

@@ -200,14 +200,18 @@ filter_next(struct operator* operator, struct batch ** batch, struct reason *why
         TRY(run_check(run, why));
         for (size_t i = 0; i < count; i++) {
             oid *row = batch_row(run, *batch, i);
-            evaluation_next_row(&run->evaluation);
-            if (remembered_test(expression, &run->evaluation, row) == 1) {
+            int test = expression_test_identifiers(&run->evaluation, expression->expression, row);
+            if (test < 0) {
+                evaluation_next_row(&run->evaluation);
+                test = remembered_test(expression, &run->evaluation, row);
+                TRY(evaluation_check(&run->evaluation, why));
+            }
+            if (test == 1) {
                 if (kept < i) {
-                    memcpy(batch_row(run, *batch, kept), row, run->width * sizeof *row);
+                    row_copy(run, batch_row(run, *batch, kept), row);
                 }
                 kept++;
             }
-            TRY(evaluation_check(&run->evaluation, why));
         }
         (*batch)->count = kept;
     } while ((*batch)->count == 0);

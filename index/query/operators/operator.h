@@ -115,6 +115,14 @@ batch_row(const struct run *run, const struct batch *batch, size_t at)
 {
     return batch->rows + at * run->width;
 }
+/* Copies a row; most are so short that a call of memcpy takes longer. */
+static inline void
+row_copy(const struct run *run, oid *to, const oid *from)
+{
+    for (size_t i = 0; i < run->width; i++) {
+        to[i] = from[i];
+    }
+}
 /* deadline_check of the run. */
 enum status run_check(const struct run *run, struct reason *why);
 bool graphs_have(const struct graphs *graphs, oid graph);
