@@ -49,6 +49,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_words
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
 test_index_changes_PARTS := tests/unit/index/index_change_log.o tests/unit/index/index_change_damage.o
+test_index_nodes_WRAPS := term_cache_put node_cache_put
 test_index_changes_WRAPS := clock_wall_ms tree_get tree_put tree_cursor_open tree_cursor_move tree_cursor_delete
 test_index_partition_PARTS := tests/unit/index/index_steps.o tests/unit/index/index_outcomes.o \
 	tests/unit/moved_clock.o

@@ -502,9 +502,9 @@ keep_some(struct nodes_reader *reader, uint64_t number, bool is_new)
 {
     const struct nodes *nodes = reader->nodes;
     const struct slice entry = node_block_entry(&reader->own, number);
-    if (reader->kept < term_cache_room(nodes->terms) / RUN_SHARE) {
+    if (reader->kept < term_cache_room(nodes->terms) / RUN_SHARE &&
+        term_cache_put(nodes->terms, number, entry)) {
         reader->kept += entry.length;
-        term_cache_put(nodes->terms, number, entry);
     }
     if (is_new && node_cache_has_room(nodes->cache, number)) {
         node_cache_put(nodes->cache, number, &reader->own);
@@ -538,7 +538,7 @@ resolve_stored(struct nodes_reader *reader, oid id, struct arena *arena, struct 
         if (goes_through(reader)) {
             keep_some(reader, number, is_new);
         } else if (is_new) {
-            term_cache_put(nodes->terms, number, node_block_entry(own, number));
+            (void)term_cache_put(nodes->terms, number, node_block_entry(own, number));
             node_cache_put(nodes->cache, number, own);
         }
     }

@@ -9,7 +9,7 @@
 enum {
     SHARDS = 16,
     WAYS = 4,        /* places of a bucket: together a line of the processor's cache */
-    PLACE_SHARE = 2, /* this part of the memory is places, the rest rings */
+    PLACE_SHARE = 3, /* this part of the memory is places, the rest rings */
     ENTRY_SHARE = 8, /* an entry larger than this part of a ring is not kept */
 };
 
@@ -71,10 +71,13 @@ term_cache_free(struct term_cache *cache)
     free(cache);
 }
 
+/* Numbers that follow each other, times anything, would share few of some counts of buckets. */
 static uint64_t
 hash_of(uint64_t number)
 {
-    return number * 0x9E3779B97F4A7C15u >> 16;
+    number = (number ^ number >> 30) * 0xBF58476D1CE4E5B9u;
+    number = (number ^ number >> 27) * 0x94D049BB133111EBu;
+    return number ^ number >> 31;
 }
 
 static struct shard *
@@ -131,14 +134,15 @@ term_cache_find(struct term_cache *cache, uint64_t number, enum oid_kind kind, s
     return status;
 }
 
-void
+bool
 term_cache_put(struct term_cache *cache, uint64_t number, struct slice entry)
 {
     if (entry.length > cache->ring_size / ENTRY_SHARE) {
-        return;
+        return false;
     }
     struct shard *shard = shard_of(cache, number);
     pthread_mutex_lock(&shard->mutex);
     write_entry(cache, shard, place_of(cache, shard, number), number, entry);
     pthread_mutex_unlock(&shard->mutex);
+    return true;
 }

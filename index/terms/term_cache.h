@@ -20,7 +20,7 @@ void term_cache_free(struct term_cache *cache);
 /* NOT_FOUND (without a reason) when the term is not here; else as node_block_copy. */
 enum status term_cache_find(struct term_cache *cache, uint64_t number, enum oid_kind kind,
                             struct arena *arena, struct term *term, struct reason *why);
-/* Keeps an entry (node_block_entry); not what is large. */
-void term_cache_put(struct term_cache *cache, uint64_t number, struct slice entry);
+/* Keeps an entry (node_block_entry); false: it is too large. */
+bool term_cache_put(struct term_cache *cache, uint64_t number, struct slice entry);
 
 #endif

@@ -1,8 +1,8 @@
 /* What the sources of the pool of workers share: worker.c (workers come and go) and worker_orders.c
  * (what they are given, and answer). Its users see worker.h alone.
  *
- * A slot becomes IDLE when its worker is asked for (a worker reads its socket as soon as it is up, so
- * orders may be sent at once), BUSY with an order, DYING once its end is known or wanted, and is
+ * A slot becomes IDLE when its worker is asked for (a worker reads its socket as soon as it is up,
+ * so orders may be sent at once), BUSY with an order, DYING once its end is known or wanted, and is
  * filled anew when the fork server has reported the end. A report counts only while BUSY.
  */
 #ifndef STAGES_SANDBOX_WORKER_POOL_H

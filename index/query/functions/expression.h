@@ -63,7 +63,8 @@ bool expression_value(struct evaluation *evaluation, const struct expression *ex
 /* Effective boolean value: 1, 0, or -1 for an error. */
 int expression_test(struct evaluation *evaluation, const struct expression *expression,
                     const oid *row);
-/* Does it by identifiers, where they say enough of two values that are compared; -1: they do not. */
+/* Does it by identifiers, where they say enough of two values that are compared; -1: they do not.
+ */
 int expression_test_identifiers(const struct evaluation *evaluation,
                                 const struct expression *expression, const oid *row);
 /* The identifier of the value; OID_NONE for an error. */

@@ -7,7 +7,9 @@
 
 #include "base/codec.h"
 #include "base/memory.h"
+#include "index/terms/node_cache.h"
 #include "index/terms/nodes.h"
+#include "index/terms/term_cache.h"
 
 enum { TERMS = 1500, TOGETHER = 3, CACHE = 1 << 20 };
 
@@ -338,6 +340,66 @@ terms_come_back_as_they_were_appended(void **state)
     check_blocks();
 }
 
+/* ---- what caches are given ---- */
+
+static size_t put_bytes, put_blocks;
+
+__typeof__(term_cache_put) __real_term_cache_put, __wrap_term_cache_put;
+__typeof__(node_cache_put) __real_node_cache_put, __wrap_node_cache_put;
+
+bool
+__wrap_term_cache_put(struct term_cache *cache, uint64_t number, struct slice entry)
+{
+    const bool kept = __real_term_cache_put(cache, number, entry);
+    put_bytes += kept ? entry.length : 0;
+    return kept;
+}
+
+void
+__wrap_node_cache_put(struct node_cache *cache, uint64_t number, struct node_block *block)
+{
+    put_blocks++;
+    __real_node_cache_put(cache, number, block);
+}
+
+/* Resolves so many of the model's terms, each `step` after the one before. */
+static void
+resolve_all(uint64_t count, uint64_t step)
+{
+    struct nodes_reader *reader = nodes_reader_new(nodes);
+    struct reason why = {""};
+    struct arena arena;
+    arena_init(&arena, 0);
+    put_bytes = put_blocks = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t number = i * step % (model.next - 1) + 1;
+        struct term term;
+        must(nodes_resolve(reader, model.ids[number], &arena, &term, &why), &why);
+        assert_true(term_equal(&term, &model.terms[number]));
+        arena_reset(&arena);
+    }
+    arena_release(&arena);
+    nodes_reader_free(reader);
+}
+
+static void
+who_goes_through_all_takes_few_places(void **state)
+{
+    enum { CACHES = 128 << 10, ROOM = CACHES / 2 };
+    struct reason why = {""};
+    (void)state;
+    nodes_close(nodes);
+    must(nodes_open(&nodes, environment, CACHES, &why), &why);
+    for (int again = 0; again < 3; again++) {
+        resolve_all(model.next - 1, 1);
+        print_message("%zu bytes, %zu blocks\n", put_bytes, put_blocks);
+        assert_in_range(put_bytes, again ? 0 : ROOM / 8, ROOM / 2);
+        assert_in_range(put_blocks, 0, again ? 8 : 40);
+    }
+    resolve_all(2000, 7919);
+    assert_true(put_blocks > 100);
+}
+
 /* ---- malformed blocks ---- */
 
 static void
@@ -428,6 +490,7 @@ main(void)
     };
     const struct CMUnitTest models[] = {
         cmocka_unit_test(terms_come_back_as_they_were_appended),
+        cmocka_unit_test(who_goes_through_all_takes_few_places),
         cmocka_unit_test(malformed_blocks_are_told),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down) +

@@ -248,12 +248,41 @@ stored_ones_say_what_they_are_of(void **state)
     }
 }
 
+static bool
+datatype_is(oid id, const char *expected)
+{
+    struct slice iri;
+    return oid_datatype(id, &iri) && slice_is(iri, expected);
+}
+
+static void
+identifiers_tell_datatypes(void **state)
+{
+    static const char *inlines[] = {XSD_INTEGER, XSD_BOOLEAN, XSD_NAMESPACE "date",
+                                    XSD_NAMESPACE "dateTime", XSD_NAMESPACE "dateTime"};
+    static const char *values[] = {"-7", "true", "2015-02-03", "2015-02-03T04:05:06",
+                                   "2015-02-03T04:05:06Z"};
+    struct slice iri;
+    (void)state;
+    for (size_t i = 0; i < sizeof inlines / sizeof *inlines; i++) {
+        const struct term term = typed(values[i], inlines[i]);
+        assert_true(datatype_is(oid_inline_of(&term), inlines[i]));
+    }
+    assert_true(datatype_is(oid_stored(77, OID_KIND_STRING), XSD_STRING));
+    assert_true(datatype_is(oid_stored(77, OID_KIND_LANGUAGE), RDF_LANG_STRING));
+    assert_false(oid_datatype(oid_stored(77, OID_KIND_TYPED), &iri));
+    assert_false(oid_datatype(oid_stored(77, OID_KIND_IRI), &iri));
+    assert_false(oid_datatype(oid_stored(77, OID_KIND_BLANK), &iri));
+    assert_false(oid_datatype(OID_LOCAL, &iri));
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stored_ones_say_what_they_are_of),
         cmocka_unit_test(identifiers_tell_values),
+        cmocka_unit_test(identifiers_tell_datatypes),
         cmocka_unit_test(canonical_literals_are_inline_and_come_back),
         cmocka_unit_test(other_forms_are_not_inline),
         cmocka_unit_test(inline_integers_are_ordered_as_numbers),

@@ -80,6 +80,25 @@ memory_is_kept_within(void **state)
 }
 
 static void
+room_is_told(void **state)
+{
+    struct node_cache *cache = node_cache_new(MEMORY);
+    struct node_block block;
+    (void)state;
+    node_block_init(&block);
+    assert_true(node_cache_has_room(cache, CELL));
+    put(cache, &block, CELL, 2000);
+    put(cache, &block, CELL + 1, 2000);
+    assert_false(node_cache_has_room(cache, CELL + 2)); /* both places are taken */
+    assert_true(node_cache_has_room(cache, (uint64_t)9 * CELL));
+    node_cache_free(cache);
+    cache = node_cache_new(1);
+    assert_false(node_cache_has_room(cache, CELL));
+    node_block_release(&block);
+    node_cache_free(cache);
+}
+
+static void
 neighbours_are_told_apart(void **state)
 {
     (void)state;
@@ -107,6 +126,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(memory_is_used),
         cmocka_unit_test(memory_is_kept_within),
+        cmocka_unit_test(room_is_told),
         cmocka_unit_test(neighbours_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
