@@ -133,6 +133,11 @@ bad = [host for host, at in times.items() if max(at) - min(at) < 0.8 * (len(at) 
 print(*bad)
 sys.exit(len(bad) > 0)
 P
-for n in a b; do "$bin/quadrille" down --dir "$work/$n" & done
-wait
+# By their numbers: a bare `wait` may go on to wait for the web servers, which are nobody's jobs.
+downs=()
+for n in a b; do
+    "$bin/quadrille" down --dir "$work/$n" &
+    downs+=($!)
+done
+wait "${downs[@]}" || fail "down"
 echo "nodes_down: $at_kill requests of the other node at the kill, $(requests a) at the end, $(wc -l <"$work/two.nq") quads, the same bytes as one node"
