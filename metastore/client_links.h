@@ -1,5 +1,5 @@
-/* What the sources of the client share: metastore_client.c (links, puts, records kept),
- * metastore_get.c (gets that call back), metastore_scan.c (calls that wait). Its users see
+/* The routed client as its sources see it: metastore_client.c has the links, puts and what is kept,
+ * metastore_get.c the gets that call back, metastore_scan.c the calls that wait. Its users see
  * metastore_client.h alone.
  */
 #ifndef METASTORE_CLIENT_LINKS_H
@@ -7,7 +7,7 @@
 
 #include "metastore/metastore_client.h"
 
-/* Of a message to an endpoint: about so many bytes and entries, and the most bytes of a request. */
+/* A message to an endpoint has about so many bytes and entries, and a request never more bytes. */
 enum { PART_BYTES = 4 << 20, PART_ENTRIES = 16384, REQUEST_MAXIMUM = 32 << 20 };
 
 struct get_part;

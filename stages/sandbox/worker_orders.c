@@ -105,7 +105,6 @@ compose(struct worker_pool *pool, struct slot *slot, struct line *line, size_t m
              !line->first->alone && bytes + line->first->length <= limit);
 }
 
-/* Of a worker that is being forked the time begins when it is there. */
 void
 worker_start_clock(const struct worker_pool *pool, struct slot *slot)
 {

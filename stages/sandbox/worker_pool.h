@@ -1,5 +1,5 @@
-/* What the sources of the pool of workers share: worker.c (workers come and go) and worker_orders.c
- * (what they are given, and answer). Its users see worker.h alone.
+/* The pool of workers as its sources see it: worker.c lets workers come and go, worker_orders.c
+ * gives them orders and takes their answers. Its users see worker.h alone.
  *
  * A slot becomes IDLE when its worker is asked for (a worker reads its socket as soon as it is up,
  * so orders may be sent at once), BUSY with an order, DYING once its end is known or wanted, and is
@@ -65,7 +65,7 @@ void worker_close_socket(struct slot *slot);
 
 /* Gives tasks that wait to workers that are idle. */
 void worker_dispatch(struct worker_pool *pool);
-/* Of a worker that is being forked the time begins when it is there. */
+/* Sets the deadline of an order; that of a worker that is being forked begins when it is there. */
 void worker_start_clock(const struct worker_pool *pool, struct slot *slot);
 /* Reads what a worker has answered, if it has. */
 void worker_take_report(struct worker_pool *pool, uint32_t number);

@@ -150,7 +150,7 @@ next_scanned(struct counts *counts, struct batch **batch, struct reason *why)
         for (size_t i = 0; i < (*batch)->count; i++) {
             const oid *row = batch_row(run, *batch, i);
             if (run->source->kind(row[spec->of_slot]) == spec->kind) {
-                memmove(batch_row(run, *batch, kept++), row, run->width * sizeof *row);
+                row_copy(run, batch_row(run, *batch, kept++), row);
             }
         }
         (*batch)->count = kept;
@@ -192,7 +192,7 @@ counts_next(struct operator* operator, struct batch ** batch, struct reason *why
             continue;
         }
         oid *row = batch_row(run, *batch, (*batch)->count++);
-        memcpy(row, batch_row(run, counts->input, counts->row), run->width * sizeof *row);
+        row_copy(run, row, batch_row(run, counts->input, counts->row));
         TRY(fill_row(counts, one, row, why));
     }
     return run_check(run, why);

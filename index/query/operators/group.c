@@ -423,7 +423,7 @@ emit(struct group *group, size_t number, oid *row, struct reason *why)
     struct run *run = group->operator.run;
     const struct algebra *algebra = group->algebra;
     const oid *keys = row_table_row(&group->groups, number);
-    memcpy(row, run->base_row, run->width * sizeof *row);
+    row_copy(run, row, run->base_row);
     evaluation_next_row(&run->evaluation);
     for (size_t i = 0; i < algebra->key_count; i++) {
         row[algebra->keys[i].slot] = keys[i];

@@ -218,7 +218,7 @@ sift_input(struct hash_join *join, struct reason *why)
         }
         if (keeps(join, matched) || (matched && !counts_once(join))) {
             if (kept < i) {
-                memcpy(batch_row(run, join->input, kept), row, run->width * sizeof *row);
+                row_copy(run, batch_row(run, join->input, kept), row);
             }
             kept++;
         }

@@ -49,7 +49,7 @@ list_next(struct operator* operator, struct batch ** batch, struct reason *why)
             continue;
         }
         oid *row = batch_row(run, *batch, (*batch)->count);
-        memcpy(row, batch_row(run, list->input, list->at), run->width * sizeof *row);
+        row_copy(run, row, batch_row(run, list->input, list->at));
         (*batch)->count += list_merge(list, row);
         list->row++;
         if ((++work & 4095) == 0) {
@@ -175,7 +175,7 @@ text_next(struct operator* operator, struct batch ** batch, struct reason *why)
             continue;
         }
         oid *row = batch_row(run, *batch, (*batch)->count);
-        memcpy(row, from, run->width * sizeof *row);
+        row_copy(run, row, from);
         (*batch)->count += list_merge(list, row);
         list->row++;
         if (bound) {
@@ -322,7 +322,7 @@ join_graph(const struct run *run, struct batch *batch, uint32_t hidden, uint32_t
         if (!row[slot] || row[slot] == graph) {
             row[slot] = graph;
             if (kept < i) {
-                memcpy(batch_row(run, batch, kept), row, run->width * sizeof *row);
+                row_copy(run, batch_row(run, batch, kept), row);
             }
             kept++;
         }

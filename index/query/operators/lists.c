@@ -180,9 +180,9 @@ read_long(struct lists *lists, struct reason *why)
     return STATUS_OK;
 }
 
-/* Puts how much is listed of the node among the long ones. */
+/* Counts how much is listed of the node, and puts the number among the long ones. */
 static enum status
-count_long(struct lists *lists, oid node, struct reason *why)
+count_long(struct lists *lists, oid node, struct triple_count *all, struct reason *why)
 {
     uint64_t count = 0;
     TRY(open_long(lists, node, 0, why));
@@ -192,6 +192,7 @@ count_long(struct lists *lists, oid node, struct reason *why)
             count += listed_by(lists, &lists->quads[lists->quad], &lists->last) != OID_NONE;
         }
     }
+    *all = (struct triple_count){OID_NONE, count};
     return add_to(&lists->long_ones, node, count, why);
 }
 
@@ -249,7 +250,7 @@ recall(struct lists *lists)
     lists->until = lists->next_node + (done ? done : 1);
 }
 
-/* What is listed with a number, for so many rows. */
+/* Adds what is listed with a number, for so many rows. */
 static enum status
 add_times(struct lists *lists, const struct triple_count *listed, uint64_t rows, struct reason *why)
 {
@@ -261,7 +262,8 @@ add_times(struct lists *lists, const struct triple_count *listed, uint64_t rows,
                   triples, why);
 }
 
-/* The node of which only the number of what is listed is asked, if that is long and was counted. */
+/* Finds how much is listed of a node whose long list was counted; false: it was not, or more than
+ * the number is asked. */
 static bool
 find_long(const struct lists *lists, oid node, struct triple_count *all)
 {
@@ -285,16 +287,16 @@ add_node(struct lists *lists, struct reason *why)
     const bool known = lists->known[i];
     const size_t begin = !known || i == 0 ? 0 : lists->ends[i - 1];
     struct triple_count all;
-    bool is_counted = !known && find_long(lists, node[0], &all);
-    if (!known && !is_counted) {
+    bool counted = !known && find_long(lists, node[0], &all);
+    if (!known && !counted) {
         TRY(read_node(lists, node[0], why));
         if (is_long(lists) && lists->spec.listed != NUMBER_NONE) {
             return open_long(lists, node[0], node[1], why);
         }
-        TRY(is_long(lists) ? count_long(lists, node[0], why) : STATUS_OK);
-        is_counted = find_long(lists, node[0], &all);
+        counted = is_long(lists);
+        TRY(counted ? count_long(lists, node[0], &all, why) : STATUS_OK);
     }
-    if (is_counted) {
+    if (counted) {
         return add_times(lists, &all, node[1], why);
     }
     const size_t count = known ? lists->ends[i] - begin : lists->one.count;
@@ -355,7 +357,7 @@ gather(struct lists *lists, struct reason *why)
             return STATUS_OK;
         }
         if (first) {
-            memcpy(lists->row, row, run->width * sizeof *row);
+            row_copy(run, lists->row, row);
             first = false;
         }
         if (row[lists->spec.node] < OID_LOCAL) {
@@ -372,7 +374,7 @@ add_listed(const struct lists *lists, oid listed, uint64_t rows, struct batch *b
 {
     const struct run *run = lists->operator.run;
     oid *row = batch_row(run, batch, batch->count++);
-    memcpy(row, lists->row, run->width * sizeof *row);
+    row_copy(run, row, lists->row);
     if (lists->spec.listed != NUMBER_NONE) {
         row[lists->spec.listed] = listed;
     }

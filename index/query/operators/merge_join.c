@@ -177,7 +177,7 @@ merge_join_next(struct operator* operator, struct batch ** batch, struct reason 
         } else {
             oid *row = batch_row(run, *batch, (*batch)->count);
             bool joined;
-            memcpy(row, from, run->width * sizeof *row);
+            row_copy(run, row, from);
             TRY(merge(join, stored, row, &joined, why));
             (*batch)->count += joined;
         }

@@ -366,7 +366,7 @@ distinct_next(struct operator* operator, struct batch ** batch, struct reason *w
             TRY(row_set_put(&distinct->seen, distinct->key, row, &state, why));
             if (state == ROW_NEW) {
                 if (kept < i) {
-                    memcpy(batch_row(run, *batch, kept), row, run->width * sizeof *row);
+                    row_copy(run, batch_row(run, *batch, kept), row);
                 }
                 kept++;
             }

@@ -350,7 +350,7 @@ path_next(struct operator* operator, struct batch ** batch, struct reason *why)
         }
         const oid *pair = row_table_row(&join->found, join->given++);
         oid *row = batch_row(run, *batch, (*batch)->count);
-        memcpy(row, from, run->width * sizeof *row);
+        row_copy(run, row, from);
         (*batch)->count += bind(row, join->spec.pattern.subject, pair[0]) &&
                            bind(row, join->spec.pattern.object, pair[1]);
     }

@@ -444,7 +444,7 @@ give(struct ranges *ranges, struct batch *batch, struct reason *why)
         }
         const oid *kept = part->rows + ranges->row++ * spec->count;
         oid *row = batch_row(run, batch, batch->count++);
-        memcpy(row, run->base_row, run->width * sizeof *row);
+        row_copy(run, row, run->base_row);
         for (size_t k = 0; k < spec->count; k++) {
             oid id = kept[k];
             TRY(own_term(run, part, &id, why));

@@ -244,7 +244,7 @@ scan_emit(struct scan *scan, const struct quad_oids *quad, struct batch *batch)
         return;
     }
     oid *row = batch_row(run, batch, batch->count);
-    memcpy(row, from, run->width * sizeof *row);
+    row_copy(run, row, from);
     if (bind(row, spec->pattern.subject, quad->subject) &&
         bind(row, spec->pattern.predicate, quad->predicate) &&
         bind(row, spec->pattern.object, quad->object) && bind(row, spec->graph, quad->graph)) {

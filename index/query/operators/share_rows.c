@@ -47,7 +47,7 @@ share_next(struct operator* operator, struct batch ** batch, struct reason *why)
     run->report.scanned += count;
     for (size_t i = 0; i < count; i++) {
         oid *row = batch_row(run, *batch, i);
-        memcpy(row, run->base_row, run->width * sizeof *row);
+        row_copy(run, row, run->base_row);
         for (size_t k = 0; k < columns; k++) {
             row[share->columns[k]] = share->rows[i * columns + k];
         }

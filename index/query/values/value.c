@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "rdf/core/vocabulary.h"
+
 /* ---- numbers as text ---- */
 
 bool
@@ -211,7 +213,7 @@ value_datatype(const struct value *value)
 {
     if (value->has_term) {
         return value->kind == VALUE_STRING     ? SLICE(XSD "string")
-               : value->kind == VALUE_LANGUAGE ? SLICE(RDF "langString")
+               : value->kind == VALUE_LANGUAGE ? SLICE(RDF_LANG_STRING)
                                                : value->term.datatype;
     }
     switch (value->kind) {

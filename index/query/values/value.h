@@ -16,7 +16,6 @@
 #include "rdf/core/term.h"
 
 #define XSD "http://www.w3.org/2001/XMLSchema#"
-#define RDF "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
 enum value_kind {
     VALUE_BLANK,
