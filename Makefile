@@ -4,7 +4,7 @@
 #   base_OBJECTS       objects of build/lib/base.a and of its folders (index/query: index_query_OBJECTS)
 #   PROGRAMS           names in build/bin/; NAME_OBJECTS are its own objects
 #   UNIT_TESTS         tests/unit/FOLDER/test_x, from tests/unit/FOLDER/test_x.c and, if it has more files, test_x_PARTS;
-#                      test_x_WRAPS: functions f that its __wrap_f stands in for
+#                      test_x_WRAPS: functions f that its __wrap_f stands in for; test_x_ALONE: why it cannot be joined with others
 #   FUZZERS            fuzz_x, from tests/fuzz/FOLDER/fuzz_x.c
 #   CONFORMANCE        run_x, from tests/conformance/run_x.c
 #   BENCHES            bench_x, from bench/bench_x.c
@@ -56,7 +56,10 @@ programs  := $(PROGRAMS:%=$(BUILD)/bin/%)
 # Copies of programs that tests make fail: tests/hooks/ has what stands in for a function of theirs.
 hooked    := quadrille quadrille-index quadrille-detect quadrille-transform
 units     := $(addprefix $(BUILD)/tests/,$(notdir $(UNIT_TESTS)))
-tests     := $(units) $(PROGRAMS:%=$(BUILD)/tests/bin/%)
+# Unit tests that replace no function of the project's are in one program, too (tests/unit/joined.c).
+joined    := $(foreach t,$(UNIT_TESTS),$(if $($(notdir $(t))_WRAPS)$($(notdir $(t))_ALONE),,$(t)))
+apart     := $(filter-out $(notdir $(joined)),$(notdir $(UNIT_TESTS)))
+of_check  := $(apart:%=$(BUILD)/tests/%) $(BUILD)/tests/unit_tests
 fuzzers   := $(FUZZERS:%=$(BUILD)/tests/%)
 fuzz_object = $(patsubst %.c,%.o,$(wildcard tests/fuzz/*/$(1).c))
 benches   := $(BENCHES:%=$(BUILD)/bench/%)
@@ -65,23 +68,27 @@ services  := $(filter-out quadrille,$(PROGRAMS))
 manuals   := $(BUILD)/man/quadrille.1 $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1) \
 	$(services:%=$(BUILD)/man/%.8)
 objects   := $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($(p)_OBJECTS)) \
-	$(UNIT_TESTS:%=%.o) $(foreach p,$(hooked),$($(p)_HOOK)) $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) $(CONFORMANCE:%=tests/conformance/%.o) \
+	$(UNIT_TESTS:%=%.o) tests/unit/joined.o $(foreach p,$(hooked),$($(p)_HOOK)) $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) $(CONFORMANCE:%=tests/conformance/%.o) \
 	$(BENCHES:%=bench/%.o)
 # What is in unit tests and fuzzers, and what is not.
 sanitized := $(sort $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(UNIT_TESTS:%=%.o) \
-	$(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))))
+	tests/unit/joined.o $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))))
 unsanitized := $(sort $(filter-out $(sanitized) bench/%,$(objects)))
 archives_of_group = -Wl,--start-group $(filter $(support),$^) $(archives) -Wl,--end-group
 sources   = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
-.PHONY: FORCE all help run check check-cluster check-packages deb bench conformance coverage install asan ubsan fuzz fuzz-build clean format lint sample \
-	tests units together warnings fuzzers suites benches man print-tests print-fuzzers print-suites
+.PHONY: FORCE all help run check check-whole check-cluster check-packages deb bench conformance coverage install asan ubsan fuzz fuzz-build clean format lint sample \
+	tests units tests-of-check units-of-check test-tools together warnings fuzzers suites benches man print-tests print-joined print-fuzzers print-suites
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(archives) $(programs)
-tests: $(tests)
+tests: $(units) test-tools
 units: $(units)
+# As `tests` and `units`, where most unit tests are only in the program of all: what `make check` runs.
+tests-of-check: $(of_check) test-tools
+units-of-check: $(of_check)
+test-tools: $(PROGRAMS:%=$(BUILD)/tests/bin/%)
 warnings: $(unsanitized:%.o=$(BUILD)/syntax/%)
 fuzzers: $(fuzzers)
 suites: $(suites)
@@ -89,6 +96,8 @@ benches: $(benches)
 man: $(manuals)
 print-tests:
 	@echo $(notdir $(units))
+print-joined:
+	@echo $(notdir $(joined))
 print-fuzzers:
 	@echo $(FUZZERS)
 print-suites:
@@ -98,6 +107,7 @@ help:
 	@echo 'make all          programs in $(BUILD)/bin'
 	@echo 'make run          crawl the example web; SEEDS="https://example.org/" for another'
 	@echo 'make check        every test; ends with the counts'
+	@echo 'make check-whole  the same, trying every place that check tries some of'
 	@echo 'make check-cluster  machines that share a real CephFS and fail, disks that rsync copies; as root, not in make check'
 	@echo 'make bench        rates of each part and stage, beside stock tools; SECTIONS="stores index" for some'
 	@echo 'make conformance  the W3C and other suites, one row each'
@@ -122,7 +132,8 @@ FORCE:
 # Tests run once for each time that they are compiled, so their own code is not optimized; nor is, under sanitizers,
 # what does not run for long.
 flags_of = $(if $(filter tests/unit/% tests/fuzz/% tests/conformance/%,$(1)),-O0,$(if $(SANITIZE),$(if \
-	$(filter base/% store/% index/% queue/%,$(1)),-O1,-O0))) $(if $(filter tests/fuzz/%,$(1)),-Wno-missing-prototypes)
+	$(filter base/% store/% index/% queue/%,$(1)),-O1,-O0))) $(if $(filter tests/fuzz/%,$(1)),-Wno-missing-prototypes) \
+	$(if $(filter tests/unit/joined.c,$(1)),-I$(BUILD))
 
 # DRAFT=1 leaves out what is missing or does not compile.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
@@ -137,7 +148,7 @@ $(BUILD)/syntax/%: %.c $(BUILD)/flags
 
 # Most of the sanitized build, with few processes; make compiles what is left.
 tab := $(subst x,,x	x)
-together: $(BUILD)/flags
+together: $(BUILD)/flags $(BUILD)/joined_tests.h
 	$(file >$(BUILD)/together.list,$(foreach o,$(sanitized),$(BUILD)/obj/$(o)$(tab)$(o:.o=.c)$(tab)$(sanitize) $(call flags_of,$(o:.o=.c))$(newline)))
 	$(file >>$(BUILD)/together.list,$(foreach o,$(unsanitized),$(BUILD)/syntax/$(o:.o=)$(tab)$(o:.o=.c)$(tab)-fsyntax-only$(newline)))
 	@tests/compile_together $(BUILD) $(BUILD)/together.list $(CC) $(compile) $(CFLAGS)
@@ -188,6 +199,14 @@ $(foreach t,$(UNIT_TESTS),$(eval $(BUILD)/tests/$(notdir $(t)): $(BUILD)/obj/$(t
 $(units): $(support) $(archives)
 	$(link_test) $($(@F)_WRAPS:%=-Wl$(comma)--wrap=%) -lcmocka $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
+$(joined:%=$(BUILD)/obj/%.joined.o): %.joined.o: %.o
+	$(quiet)objcopy --redefine-sym main=$(notdir $*)_main $< $@.$$$$ && mv $@.$$$$ $@
+$(BUILD)/joined_tests.h: $(BUILD)/flags $(wildcard */build.mk)
+	$(file >$@,$(foreach t,$(notdir $(joined)),TEST($(t))$(newline)))
+$(BUILD)/obj/tests/unit/joined.o: $(BUILD)/joined_tests.h
+$(BUILD)/tests/unit_tests: $(BUILD)/obj/tests/unit/joined.o $(joined:%=$(BUILD)/obj/%.joined.o) \
+		$(sort $(foreach t,$(notdir $(joined)),$($(t)_PARTS:%=$(BUILD)/obj/%))) $(support) $(archives)
+	$(link_test) -lcmocka $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 $(suites): $(BUILD)/tests/%: $(BUILD)/obj/tests/conformance/%.o $(support) $(archives)
 	$(link_test) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
@@ -224,8 +243,12 @@ run:
 
 check:
 	@deploy/install-deps
-	$(make_now) all tests suites man
+	$(make_now) all tests-of-check suites man
 	@tests/run
+
+# At full length: some three times as long. QUADRILLE_POWER_SITES=1 is longer still.
+check-whole: export QUADRILLE_WHOLE = 1
+check-whole: check
 
 check-cluster:
 	@deploy/install-deps --cluster
@@ -262,7 +285,7 @@ ubsan:
 fuzz-build: fuzz = BUILD=build/sanitize CC=clang SANITIZE=fuzzer-no-link,address,undefined CFLAGS=-gline-tables-only
 fuzz-build:
 	@$(MAKE) --no-print-directory $(fuzz) together
-	@$(MAKE) --no-print-directory $(fuzz) units fuzzers warnings
+	@$(MAKE) --no-print-directory $(fuzz) units-of-check fuzzers warnings
 
 # Each fuzzer for SECONDS; what they find is kept in build/fuzz/.
 fuzz: fuzz-build

@@ -32,3 +32,4 @@ quadrille_OBJECTS += $(addprefix cli/shared/,before_fetching.o dump_reader.o sco
 	web_client.o)
 quadrille_OBJECTS += $(addprefix cli/supervisor/,scope_keeper.o)
 UNIT_TESTS += tests/unit/cli/test_import_nodes tests/unit/cli/test_inspection tests/unit/cli/test_report tests/unit/cli/test_share_disk tests/unit/cli/test_share_guard tests/unit/cli/test_sitemap_study tests/unit/cli/test_term_rules
+test_share_guard_ALONE := it starts itself anew as a worker

@@ -39,3 +39,4 @@ test_daemon_steps_WRAPS := clock_monotonic_ms clock_wall_ms rpc_client_open rpc_
 test_queue_main_PARTS := tests/unit/queue_daemon/daemon_mains.o queue/daemon/queue_main.o
 test_queue_main_WRAPS := main queue_daemon_run
 test_upcoming_jobs_WRAPS := frontier_scan_within
+test_queue_daemon_ALONE := it starts itself anew as the daemon

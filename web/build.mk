@@ -13,6 +13,7 @@ web_OBJECTS += $(addprefix web/ping/,finding.o indexnow.o indexnow_http.o key_pr
 	ping_limits.o receipt_page.o receipts.o xmlrpc.o)
 PROGRAMS += quadrille-web
 quadrille-web_OBJECTS := web/web_main.o
+test_web_query_ALONE := index_client_open
 test_ping_WRAPS := key_proof
 test_status_WRAPS := pthread_cond_timedwait
 UNIT_TESTS += tests/unit/web/test_ping tests/unit/web/test_status tests/unit/web/test_web tests/unit/web/test_web_query

@@ -11,6 +11,10 @@ enum {
     WAYS = 4,        /* places of a bucket: together a line of the processor's cache */
     PLACE_SHARE = 3, /* this part of the memory is places, the rest rings */
     ENTRY_SHARE = 8, /* an entry larger than this part of a ring is not kept */
+    /* The table of places grows with what is kept: each lookup touches another page of a large one,
+     * and the first touch of a page costs more than what a small partition gains by the cache. */
+    BUCKETS_FIRST = 64,
+    BUCKETS_GROWTH = 4,
 };
 
 /* Positions count all bytes ever written to a ring, so an old one tells that it is overwritten. */
@@ -26,12 +30,13 @@ struct bucket {
 struct shard {
     pthread_mutex_t mutex;
     struct bucket *buckets;
+    size_t bucket_count, kept; /* kept: places that are not free */
     char *ring;
     uint64_t written; /* where the next entry goes; an entry never goes over the ring's end */
 };
 
 struct term_cache {
-    size_t bucket_count, ring_size; /* of each shard */
+    size_t bucket_maximum, ring_size; /* of each shard */
     struct shard shards[SHARDS];
 };
 
@@ -40,12 +45,14 @@ term_cache_new(size_t memory)
 {
     struct term_cache *cache = memory_zero(1, sizeof(*cache));
     const size_t share = memory / SHARDS, places = share / PLACE_SHARE;
-    cache->bucket_count = places / sizeof(struct bucket) + 1;
+    cache->bucket_maximum = places / sizeof(struct bucket) + 1;
     cache->ring_size = share - places + 1;
     for (int i = 0; i < SHARDS; i++) {
         struct shard *shard = &cache->shards[i];
         pthread_mutex_init(&shard->mutex, NULL);
-        shard->buckets = memory_zero(cache->bucket_count, sizeof(*shard->buckets));
+        shard->bucket_count =
+            cache->bucket_maximum < BUCKETS_FIRST ? cache->bucket_maximum : BUCKETS_FIRST;
+        shard->buckets = memory_zero(shard->bucket_count, sizeof(*shard->buckets));
         shard->ring = memory_alloc(cache->ring_size);
     }
     return cache;
@@ -88,9 +95,9 @@ shard_of(struct term_cache *cache, uint64_t number)
 
 /* The number's place, or the one to give up for it. */
 static struct place *
-place_of(const struct term_cache *cache, const struct shard *shard, uint64_t number)
+place_of(const struct shard *shard, uint64_t number)
 {
-    struct place *ways = shard->buckets[hash_of(number) / SHARDS % cache->bucket_count].ways;
+    struct place *ways = shard->buckets[hash_of(number) / SHARDS % shard->bucket_count].ways;
     struct place *oldest = &ways[0];
     for (int i = 0; i < WAYS; i++) {
         if (ways[i].number == number) {
@@ -99,6 +106,25 @@ place_of(const struct term_cache *cache, const struct shard *shard, uint64_t num
         oldest = ways[i].position < oldest->position ? &ways[i] : oldest;
     }
     return oldest;
+}
+
+static void
+grow(const struct term_cache *cache, struct shard *shard)
+{
+    struct bucket *old = shard->buckets;
+    const size_t old_count = shard->bucket_count, grown = old_count * BUCKETS_GROWTH;
+    shard->bucket_count = grown < cache->bucket_maximum ? grown : cache->bucket_maximum;
+    shard->buckets = memory_zero(shard->bucket_count, sizeof(*shard->buckets));
+    shard->kept = 0;
+    for (size_t i = 0; i < old_count * WAYS; i++) {
+        const struct place *kept = &old[i / WAYS].ways[i % WAYS];
+        if (kept->number != 0) {
+            struct place *place = place_of(shard, kept->number);
+            shard->kept += place->number == 0;
+            *place = *kept;
+        }
+    }
+    free(old);
 }
 
 /* entry may lie in the ring. */
@@ -120,7 +146,7 @@ term_cache_find(struct term_cache *cache, uint64_t number, enum oid_kind kind, s
     struct shard *shard = shard_of(cache, number);
     enum status status = STATUS_NOT_FOUND;
     pthread_mutex_lock(&shard->mutex);
-    struct place *place = place_of(cache, shard, number);
+    struct place *place = place_of(shard, number);
     const uint64_t age = shard->written - place->position;
     if (place->number == number && age <= cache->ring_size) {
         const size_t at = place->position % cache->ring_size;
@@ -142,7 +168,13 @@ term_cache_put(struct term_cache *cache, uint64_t number, struct slice entry)
     }
     struct shard *shard = shard_of(cache, number);
     pthread_mutex_lock(&shard->mutex);
-    write_entry(cache, shard, place_of(cache, shard, number), number, entry);
+    struct place *place = place_of(shard, number);
+    shard->kept += place->number == 0;
+    write_entry(cache, shard, place, number, entry);
+    if (shard->kept > shard->bucket_count * WAYS / 2 &&
+        shard->bucket_count < cache->bucket_maximum) {
+        grow(cache, shard);
+    }
     pthread_mutex_unlock(&shard->mutex);
     return true;
 }

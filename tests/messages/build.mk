@@ -5,5 +5,5 @@ $(mutant_client): $(mutant_client_OBJECTS:%=$(BUILD)/obj/%) $(BUILD)/lib/base.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(link) $^ $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
-tests: $(mutant_client)
+test-tools: $(mutant_client)
 -include $(mutant_client_OBJECTS:%.o=$(BUILD)/obj/%.d)

@@ -71,8 +71,10 @@ make_quads() { # first document, last, value
     }'
 }
 dir=$work/crawl3
-make_quads 1 2000 first >"$work/first.nq"
-make_quads 2001 7000 later >"$work/later.nq"
+documents=$(brief 7000 3000) # of 15 quads
+half=$((documents * 6))      # quads of the first half of what comes in during a backup
+make_quads 1 $((documents / 3)) first >"$work/first.nq"
+make_quads $((documents / 3 + 1)) "$documents" later >"$work/later.nq"
 quadrille import --dir "$dir" "$work/first.nq" >"$work/out" 2>&1 || fail "import: $(cat "$work/out")"
 mapfile -t settings < <(web_settings)
 quadrille up --dir "$dir" --background "${settings[@]}"
@@ -82,13 +84,13 @@ mkfifo "$work/later"
 quadrille import --dir "$dir" --format nquads - <"$work/later" >"$work/import.out" 2>&1 &
 import=$!
 exec 7>"$work/later"
-head -n 40000 "$work/later.nq" >&7
+head -n "$half" "$work/later.nq" >&7
 for n in 1 2; do
     kill -0 $import || fail "the import has ended: $(cat "$work/import.out")"
     quadrille backup --dir "$dir" "$work/saved$n" >"$work/out" || fail "backup: $(cat "$work/out")"
     [[ ! -e $work/saved$n.partial && -f $work/saved$n/MANIFEST ]] || fail "an unfinished backup"
     if [[ $n -eq 1 ]]; then # the second is made while the rest comes in, or when it has
-        tail -n +40001 "$work/later.nq" >&7
+        tail -n +$((half + 1)) "$work/later.nq" >&7
         exec 7>&-
     fi
 done
@@ -165,7 +167,7 @@ same "$work/before.nq" "$work/after.nq" "compacted"
 
 # With batches coming in at the same time.
 quadrille up --dir "$dir" --background "${settings[@]}"
-make_quads 100 5000 last >"$work/last.nq"
+make_quads 100 $((documents * 2 / 3)) last >"$work/last.nq"
 quadrille import --dir "$dir" "$work/last.nq" >"$work/import.out" 2>&1 &
 import=$!
 for _ in 1 2 3; do quadrille compact --dir "$dir" >"$work/out" || fail "compact: $(cat "$work/out")"; done

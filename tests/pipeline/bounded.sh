@@ -29,7 +29,7 @@ publish 0
 for ((i = 0; i < count; i++)); do echo "http://data.example/$i.nt"; done >"$work/seeds"
 start_web "$work/hosts"
 mapfile -t settings < <(web_settings)
-keep=2097152
+keep=$(brief 2097152 1048576)
 quadrille crawl --continuous --dir "$work/crawl" --seeds "$work/seeds" --quiet "${settings[@]}" \
     --set recrawl.least=200ms --set recrawl.most=1s --set recrawl.first=300ms --set recrawl.worth=50ms \
     --set recrawl.budget=1e6 --set fetch.robots=no --set queue.cache=1M \

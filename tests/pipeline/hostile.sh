@@ -8,7 +8,7 @@
 # The long form is `hostile.sh --variants 1000000 --large 100`.
 . "$(dirname "$0")/lib.sh"
 
-variants=20000 seed=1 large=4
+variants=$(brief 20000 5000) seed=1 large=4
 while (($# > 0)); do
     case $1 in
         --variants) variants=$2 ;;

@@ -96,7 +96,7 @@ quadrille verify --dir "$dir" >"$work/out" || fail "verify: $(cat "$work/out")"
 
 # ---- killed, and graphs whose quads lie apart ----
 
-awk 'BEGIN { for (i = 0; i < 180000; i++)
+awk -v quads="$(brief 180000 90000)" 'BEGIN { for (i = 0; i < quads; i++)
     printf "<urn:s:%d> <urn:p> \"value %d of many, long enough to fill requests %060d\" <urn:graph:%d> .\n", i, i, i, (i * 7919) % 3000 }' |
     tee "$work/many.nq" | LC_ALL=C sort >"$work/sorted.nq"
 for partitions in 1 3; do

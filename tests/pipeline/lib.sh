@@ -134,6 +134,11 @@ web_settings() {
         --set processes.web=0
 }
 
+# How much a test tries: all of it by hand and by `make check-whole`, less by `make check` (tests/unit/brief.h).
+brief() { # usual, less
+    [[ -n ${QUADRILLE_BRIEF:-} ]] && echo "$2" || echo "$1"
+}
+
 crawl() { # directory, further arguments
     local dir=$1 web
     shift

@@ -9,5 +9,5 @@ $(recorder): tests/power_loss/recorder.c tests/power_loss/trace.h $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(quiet)$(CC) $(filter-out -fsanitize% -fno-sanitize%,$(compile)) -O2 -g -fPIC -shared -Wno-missing-prototypes $< -o $@.$$$$ && mv $@.$$$$ $@
-tests: $(power_loss) $(recorder)
+test-tools: $(power_loss) $(recorder)
 -include $(power_loss_OBJECTS:%.o=$(BUILD)/obj/%.d)

@@ -1,5 +1,6 @@
-/* How much a test tries. Checkers make everything slower, and `make check` has run the whole test
- * before them: with QUADRILLE_BRIEF set it is less. */
+/* How much a test tries: all of it when it is run by hand and by `make check-whole`; with
+ * QUADRILLE_BRIEF set, as `make check` does, less. Its value is another number at each commit, so
+ * that the few places that a brief test tries are others at each. */
 #ifndef TESTS_UNIT_BRIEF_H
 #define TESTS_UNIT_BRIEF_H
 
@@ -10,6 +11,15 @@ static inline uint64_t
 brief(uint64_t usual, uint64_t less)
 {
     return getenv("QUADRILLE_BRIEF") != NULL ? less : usual;
+}
+
+/* The place after one, of places 1, 2, 3 ... of which the first and then each step-th is tried. */
+static inline uint64_t
+brief_next(uint64_t place, uint64_t step)
+{
+    const char *commit = getenv("QUADRILLE_BRIEF");
+    const uint64_t offset = commit != NULL ? strtoull(commit, NULL, 10) % step : 0;
+    return place == 1 && offset > 0 ? 1 + offset : place + step;
 }
 
 #endif

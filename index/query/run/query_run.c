@@ -136,7 +136,7 @@ exists(void *context, const struct expression *expression, const oid *row, bool 
 }
 
 enum status
-run_prepare(struct run *run, struct reason *why)
+query_run_prepare(struct run *run, struct reason *why)
 {
     const struct query *query = run->query;
     TRY(resolve_constants(run, why));
@@ -152,15 +152,15 @@ run_prepare(struct run *run, struct reason *why)
 static enum status
 run_open(struct run *run, bool notes, struct operator** root, struct reason *why)
 {
-    TRY(run_prepare(run, why));
+    TRY(query_run_prepare(run, why));
     TRY(plan_query(run, notes, root, why));
     run->base_row = memory_zero(run->width + 1, sizeof *run->base_row);
     return STATUS_OK;
 }
 
 void
-run_init(struct run *run, const struct query *query, const struct quad_source *source,
-         const struct query_options *options)
+query_run_init(struct run *run, const struct query *query, const struct quad_source *source,
+               const struct query_options *options)
 {
     *run = (struct run){.query = query, .source = source, .options = options};
     run->account.maximum = options->memory ? options->memory : MEMORY_DEFAULT;
@@ -180,7 +180,7 @@ run_init(struct run *run, const struct query *query, const struct quad_source *s
 }
 
 void
-run_close(struct run *run)
+query_run_close(struct run *run)
 {
     operators_close(run);
     evaluation_release(&run->evaluation);
@@ -407,7 +407,7 @@ query_run(const struct query *query, const struct quad_source *source,
 {
     struct run run;
     struct operator* root;
-    run_init(&run, query, source, options);
+    query_run_init(&run, query, source, options);
     enum status status = run_open(&run, false, &root, why);
     if (status == STATUS_OK) {
         status = evaluate(&run, root, sink, why);
@@ -417,7 +417,7 @@ query_run(const struct query *query, const struct quad_source *source,
     if (report) {
         *report = run.report;
     }
-    run_close(&run);
+    query_run_close(&run);
     return status == STATUS_END ? STATUS_OK : status;
 }
 
@@ -455,8 +455,8 @@ share_run(const struct query *query, const struct quad_source *source,
     struct run run;
     struct operator* root;
     const uint32_t *columns;
-    run_init(&run, query, source, options);
-    enum status status = run_prepare(&run, why);
+    query_run_init(&run, query, source, options);
+    enum status status = query_run_prepare(&run, why);
     if (status == STATUS_OK) {
         status = plan_part(&run, request, &root, &columns, why);
     }
@@ -464,7 +464,7 @@ share_run(const struct query *query, const struct quad_source *source,
         run.base_row = memory_zero(run.width + 1, sizeof *run.base_row);
         status = send_shares(&run, root, columns, request->columns, sink, why);
     }
-    run_close(&run);
+    query_run_close(&run);
     return status;
 }
 
@@ -537,7 +537,7 @@ query_explain(const struct query *query, const struct quad_source *source,
     static const struct query_sink nowhere = {0};
     struct run run;
     struct operator* root;
-    run_init(&run, query, source, options);
+    query_run_init(&run, query, source, options);
     run.measured = measured;
     const uint64_t began = clock_monotonic_us();
     enum status status = run_open(&run, true, &root, why);
@@ -551,7 +551,7 @@ query_explain(const struct query *query, const struct quad_source *source,
             explain_report(&run, clock_monotonic_us() - began, out);
         }
     }
-    run_close(&run);
+    query_run_close(&run);
     return status != STATUS_OK ? status
            : out->overflowed   ? status_fail(why, STATUS_LIMIT, "the plan's text is too long")
                                : STATUS_OK;

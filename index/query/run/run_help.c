@@ -55,7 +55,7 @@ static enum status
 prepare(struct run *run, const struct ranges_spec *spec, const struct run *helped,
         struct ranges_spec *own, struct reason *why)
 {
-    TRY(run_prepare(run, why));
+    TRY(query_run_prepare(run, why));
     if (!same_constants(run, helped)) {
         return STATUS_STALE;
     }
@@ -75,7 +75,7 @@ begin(struct helping *helping, const struct quad_source *source)
     struct ranges_spec own;
     struct reason why;
     helping->run = run;
-    run_init(run, helped->query, source, &helping->options);
+    query_run_init(run, helped->query, source, &helping->options);
     run->helps = true;
     run->deadline.at_ms = helped->deadline.at_ms;
     if (prepare(run, ranges_spec_of(helping->ranges), helped, &own, &why) == STATUS_OK) {
@@ -88,7 +88,7 @@ static void
 end(struct helping *helping)
 {
     if (helping->run) {
-        run_close(helping->run);
+        query_run_close(helping->run);
         free(helping->run);
     }
 }

@@ -52,7 +52,9 @@ hosts_free(struct hosts *hosts)
         return;
     }
     for (size_t i = 0; i < hosts->count; i++) {
-        clear(hosts, &hosts->places[i]);
+        if (hosts->fingerprints[i] != 0) {
+            clear(hosts, &hosts->places[i]);
+        }
     }
     free(hosts->places);
     free(hosts->fingerprints);

@@ -194,7 +194,7 @@ each_write(enum fault_action action, uint64_t cache_bytes, uint64_t step)
     const uint64_t most = may_succeed ? writes_of_batch : WRITES_MOST;
     uint64_t at = 1;
     while (at < most && (try(action, at, &old, &new) || may_succeed)) {
-        at += step;
+        at = brief_next(at, step);
     }
     if (action == FAULT_KILL && cache == ROOMY && !in_opening) {
         writes_of_batch = at;

@@ -238,7 +238,7 @@ each_write(enum fault_action action, uint64_t step)
     step = text != NULL ? strtoull(text, NULL, 10) : step;
     uint64_t at = 1;
     while (at < most && (try(action, at) || may_succeed)) {
-        at += step;
+        at = brief_next(at, step);
     }
     writes = at;
     print_message("%lu writes\n", (unsigned long)at);
