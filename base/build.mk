@@ -11,6 +11,9 @@ UNIT_TESTS += tests/unit/base/test_buf tests/unit/base/test_codec tests/unit/bas
 	tests/unit/base/test_watchdog
 FUZZERS += fuzz_codec fuzz_opt fuzz_rpc fuzz_url
 CONFORMANCE += run_urls
+test_texts_WRAPS := madvise
+test_threads_WRAPS := pthread_create
+test_watchdog_WRAPS := setitimer clock_monotonic_ms
 test_rpc_PARTS := tests/unit/base/rpc_publishers.o tests/unit/base/rpc_servers.o
 test_url_PARTS := tests/unit/base/url_parts.o
 test_lasting_files_PARTS := tests/unit/base/file_faults.o
