@@ -238,7 +238,8 @@ the_nearest_word_is_offered(void **state)
         {"stat", "statistics", "stats", "; is it --stats?"}, /* a single mistake is nearer */
         {"stat", "stats", "statistics", "; is it --stats?"},
         {"ab", "abcdef", "abxyz", "; is it --abcdef?"}, /* the first of equals */
-        {"x", "y", "z", ""},                            /* nothing of the word is right */
+        {"x", "x", "z", "; is it --x?"},
+        {"x", "y", "z", ""}, /* nothing of the word is right */
         {"", "a", "b", ""},
         {"word", "word", "ward", "; is it --word?"},
     };
