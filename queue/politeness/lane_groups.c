@@ -67,9 +67,6 @@ group_leave(struct lanes *lanes, uint32_t at)
     }
     struct group *group = &lanes->groups[place];
     lanes->lanes[at].group = (uint32_t)NONE;
-    if (group->scout == at) {
-        group->scout = (uint32_t)NONE;
-    }
     group_send_scout(lanes, place);
     if (--group->members == 0) {
         map_remove(&lanes->group_by_id, group->id);

@@ -403,6 +403,9 @@ reasons_are_one_line(void **state)
     errno = ENOENT;
     assert_int_equal(status_fail_errno(&why, "open"), STATUS_SYSTEM);
     assert_string_equal(why.text, "open: No such file or directory");
+    errno = ENOENT;
+    assert_int_equal(status_fail_errno(&why, "open %s%d", "x", 7), STATUS_SYSTEM);
+    assert_string_equal(why.text, "open x7: No such file or directory");
     assert_int_equal(status_fail(NULL, STATUS_STALE, "ignored"), STATUS_STALE);
     assert_int_equal(status_fail_errno(NULL, "ignored"), STATUS_SYSTEM);
     assert_int_equal(status_prefix(NULL, STATUS_STALE, "ignored"), STATUS_STALE);

@@ -288,6 +288,11 @@ arenas_at_their_maximum(void **state)
     assert_int_equal(arena.used, 16);
     assert_non_null(arena_alloc(&arena, 33));
     assert_int_equal(arena.used, 64);
+    arena_reset(&arena);
+    assert_true(slice_is(arena_printf(&arena, "%015d", 7), "000000000000007"));
+    assert_int_equal(arena.used, 16); /* with the end of the text */
+    assert_true(slice_is(arena_printf(&arena, "%016d", 7), "0000000000000007"));
+    assert_int_equal(arena.used, 48);
     arena_release(&arena);
     assert_int_equal(arena.used, 0);
 }
@@ -346,6 +351,9 @@ memory_is_there_for_nothing_too(void **state)
     free(numbers);
     char *text = memory_string_n("abc", 2);
     assert_string_equal(text, "ab");
+    free(text);
+    text = memory_string("a");
+    assert_string_equal(text, "a");
     free(text);
     text = memory_string_n(NULL, 0);
     assert_string_equal(text, "");

@@ -18,6 +18,7 @@ check_resolve(const char *base, const char *reference, const char *expected)
     buf_init(&out, ROOM);
     const enum status status = iri_resolve(slice_string(base), slice_string(reference), &out, NULL);
     assert_string_equal(status == STATUS_OK ? out.data : status_name(status), expected);
+    assert_true(status != STATUS_OK || out.length == strlen(out.data));
     buf_release(&out);
 }
 

@@ -72,6 +72,7 @@ hosts_may_be_wrong_as_a_whole(void **state)
     assert_string_equal(key_of_host("a.b.."), "an empty label in a host name");
     assert_string_equal(key_of_host("."), "an empty label in a host name");
     assert_string_equal(key_of_host("a.b."), "http://a.b/");
+    assert_string_equal(key_of_host("a."), "http://a/");
     assert_string_equal(key_of_host("a.1.2.3.4.5"), "no IPv4 address in host \"a.1.2.3.4.5\"");
 }
 
