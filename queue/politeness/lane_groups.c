@@ -49,9 +49,6 @@ void
 group_join(struct lanes *lanes, uint32_t at, uint64_t id)
 {
     const uint32_t group = group_of(lanes, id);
-    if (lanes->lanes[at].group == group) {
-        return;
-    }
     lanes->lanes[at].group = group;
     if (group != (uint32_t)NONE) {
         lanes->groups[group].members++;

@@ -379,6 +379,53 @@ test_scans_go_on_behind_the_last(void **state)
     assert_string_equal(keys, "");
 }
 
+/* Several updates of one record in a batch are merged one after the other, in their order. */
+static void
+test_updates_of_a_batch_are_merged_in_order(void **state)
+{
+    struct fixture *fixture = *state;
+    struct buf put, reply;
+    struct reason why = {""};
+    struct slice text;
+    char reason[200];
+    memset(reason, 'r', sizeof reason);
+    buf_init(&put, TEXT);
+    buf_init(&reply, TEXT);
+    codec_put_varint(&put, 4);
+    for (int i = 0; i < 4; i++) {
+        struct meta_update update;
+        meta_update_init(&update);
+        if (i == 0) {
+            meta_set_text(&update, META_REASON, slice_of(reason, sizeof reason));
+        } else if (i == 1) {
+            meta_set_text(&update, META_STATE, SLICE("fetched"));
+        } else if (i == 2) {
+            meta_set_text(&update, META_ETAG, SLICE("etag"));
+        } else {
+            meta_set_text(&update, META_STATE, SLICE("a longer state"));
+        }
+        codec_put_slice(&put, SLICE("ua"));
+        codec_put_slice(&put, meta_update_fields(&update));
+        meta_update_release(&update);
+    }
+    comes(METASTORE_PUT, buf_slice(&put));
+    assert_false(turn(fixture, STATUS_OK));
+    expect("1:OK ");
+    assert_int_equal(
+        meta_service_read(fixture->service, METASTORE_GET, (struct slice)GET_A, &reply, &why),
+        STATUS_OK);
+    struct codec_reader reader = codec_reader_of(buf_slice(&reply));
+    assert_int_equal(codec_get_u32(&reader), 1);
+    const struct slice record = codec_get_slice(&reader);
+    assert_true(meta_record_valid(record));
+    assert_true(meta_record_text(record, META_STATE, &text) && slice_is(text, "a longer state"));
+    assert_true(meta_record_text(record, META_ETAG, &text) && slice_is(text, "etag"));
+    assert_true(meta_record_text(record, META_REASON, &text) &&
+                slice_equal(text, slice_of(reason, sizeof reason)));
+    buf_release(&put);
+    buf_release(&reply);
+}
+
 /* ---- what is counted, and learned ---- */
 
 static void
@@ -525,6 +572,7 @@ metastore_turns_run(void)
         CASE(test_malformed_requests_are_told_apart),
         CASE(test_scans_have_limits),
         CASE(test_scans_go_on_behind_the_last),
+        CASE(test_updates_of_a_batch_are_merged_in_order),
         CASE(test_requests_are_counted),
         CASE(test_dictionaries_are_stored),
         CASE(test_dictionaries_come_before_what_needs_them),

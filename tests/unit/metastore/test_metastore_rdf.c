@@ -400,11 +400,13 @@ test_answers_without_headers(void **state)
     write_turtle("uhttp://a.example/");
     assert_lacks("dcterms:format"); /* it is among the headers */
     anew();
-    text(META_RESPONSE_HEADERS, "a:1\n:no name\nno colon\n\nETAG: 2\nb:\n");
+    text(META_RESPONSE_HEADERS, "a:1\n:no name\nno colon\n\nETAG: 2\nb:\nAccept: 3\nvary: 4\n");
     write_turtle("uhttp://a.example/");
     assert_has("http:fieldName \"a\"");
     assert_has("http:fieldValue \"1\"");
     assert_has("http:hdrName httph:etag");
+    assert_has("http:hdrName httph:accept");
+    assert_has("http:hdrName httph:vary");
     assert_has("http:fieldName \"ETAG\"");
     assert_has("http:fieldValue \"\"");
     assert_lacks("no name");

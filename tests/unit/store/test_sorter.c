@@ -261,7 +261,7 @@ runs_are_merged_as_memory_allows(void **state)
         {160 * KB, 6, 2},
         {256 * KB, 8, 0},
         {256 * KB, 9, 2},
-        {32 * KB, 8, 8},
+        {32 * KB, 8, 6},
         {32 * KB, 7, 4},
         {32768 * KB, 64, 0},
         {32768 * KB, 65, 2},
