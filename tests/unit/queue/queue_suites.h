@@ -29,6 +29,8 @@ int queue_scope_run(void);
 int queue_troubles_run(void);
 /* Which jobs of a lane go out together (queue_bursts.c). */
 int queue_bursts_run(void);
+/* What is answered, figure by figure (queue_answers.c). */
+int queue_answers_run(void);
 /* Berkeley DB, whose calls fail (queue_store.c); of test_queue_parts. */
 int queue_store_run(void);
 /* Lanes without a broker (lanes_alone.c), lines of cluster.conf (cluster_lines.c); of
