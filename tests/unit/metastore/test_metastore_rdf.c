@@ -422,7 +422,8 @@ test_sitemaps_and_hosts_say_their_own(void **state)
     text(META_SITEMAP_FOR, "http://b.example");
     text(META_SCHEMAMAPS, "http://a.example/m");
     text(META_TRANSFORM_RESOURCES, "http://a.example/r");
-    write_turtle("shttp://a.example/");
+    write_turtle("s"
+                 "http://a.example/");
     assert_has("meta:sitemapSays \"image http://a.example/i\"");
     assert_lacks("meta:sitemapFor");
     assert_lacks("isPartOf");
