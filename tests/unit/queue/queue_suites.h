@@ -33,10 +33,11 @@ int queue_bursts_run(void);
 int queue_answers_run(void);
 /* Berkeley DB, whose calls fail (queue_store.c); of test_queue_parts. */
 int queue_store_run(void);
-/* Lanes without a broker (lanes_alone.c), lines of cluster.conf (cluster_lines.c); of
- * test_queue_parts. */
+/* Lanes without a broker (lanes_alone.c), lines of cluster.conf (cluster_lines.c), what is given
+ * back (freed_tables.c); in ../queue_parts/, of test_queue_parts. */
 int lanes_alone_run(void);
 int cluster_lines_run(void);
+int freed_tables_run(void);
 /* Runs as they are written (run_writes.c), and their engine (frontier_runs.c); of test_frontier. */
 int run_writes_run(void);
 int frontier_runs_run(void);
