@@ -14,6 +14,7 @@
 
 #include "base/options/opt.h"
 #include "tests/unit/base/opt_texts.h"
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/scratch.h"
 
 static const struct opt fetch_table[] = {
@@ -177,6 +178,22 @@ sample_is_complete_and_loads(void **state)
     char *manual = printed(opt_set_print_mdoc, set);
     assert_non_null(strstr(manual, ".Ss fetch\n.Bl -tag -width Ds\n.It \\&fetch.delay = \\&1\n"));
     free(manual);
+}
+
+static void
+make_a_set(void)
+{
+    struct opt_set *set = opt_set_new(tables);
+    (void)opt_set_assign(set, "log.words=c d e", NULL);
+    (void)opt_set_assign(set, "log.name=another", NULL);
+    opt_set_free(set);
+}
+
+static void
+sets_leave_nothing(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(make_a_set));
 }
 
 /* ---- flags ---- */
@@ -639,6 +656,7 @@ main(void)
         cmocka_unit_test_setup_teardown(wrong_values_say_what_would_be_right, set_make, set_free),
         cmocka_unit_test_setup_teardown(files_and_their_errors, set_make, set_free),
         cmocka_unit_test_setup_teardown(sample_is_complete_and_loads, set_make, set_free),
+        cmocka_unit_test(sets_leave_nothing),
         cmocka_unit_test(flags_are_parsed),
         cmocka_unit_test(clustered_letters),
         cmocka_unit_test(wrong_flags),

@@ -13,6 +13,7 @@
 #include <semaphore.h>
 
 #include "base/system/threads.h"
+#include "tests/unit/memory_in_use.h"
 
 enum { WORKERS = 5, IDLE = 2, NICENESS = 1 };
 
@@ -177,6 +178,38 @@ test_that_there_may_be_no_thread(void **state)
     threads_free(threads);
 }
 
+static void
+nothing_to_do(void *argument)
+{
+    (void)argument;
+}
+
+static void
+use_threads(void)
+{
+    struct threads *threads = threads_new(IDLE, 0);
+    struct thread *of[WORKERS];
+    for (int i = 0; i < WORKERS; i++) {
+        of[i] = threads_start(threads, nothing_to_do, NULL);
+    }
+    for (int i = 0; i < WORKERS; i++) {
+        threads_join(of[i]);
+    }
+    threads_free(threads);
+    threads = threads_new(0, 0);
+    no_more_threads = true;
+    (void)threads_start(threads, nothing_to_do, NULL);
+    no_more_threads = false;
+    threads_free(threads);
+}
+
+static void
+test_that_threads_leave_nothing(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(use_threads));
+}
+
 int
 main(void)
 {
@@ -186,6 +219,7 @@ main(void)
         cmocka_unit_test(test_that_none_need_be_kept),
         cmocka_unit_test(test_that_a_thread_is_made_nice_once),
         cmocka_unit_test(test_that_there_may_be_no_thread),
+        cmocka_unit_test(test_that_threads_leave_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "base/system/clock.h"
 #include "queue/client/message.h"
 #include "queue/client/queue_client.h"
+#include "tests/unit/memory_in_use.h"
 
 enum { POSTS_MOST = 16, REPLIES_MOST = 4, TEXT_MAXIMUM = 1 << 18, LEASE_MS = 9000 };
 enum { CALL_MS = 30000, OWN_MS = 1000 }; /* of calls that have no limit of their own, and others */
@@ -257,6 +258,25 @@ tear_down(void **state)
 }
 
 /* ---- cases ---- */
+
+static void
+use_a_client(void)
+{
+    struct queue_client *used;
+    struct reason why = {""};
+    (void)queue_client_open(&used, &(struct queue_client_options){0}, &why);
+    queue_client_close(used);
+    open_status = STATUS_SYSTEM;
+    (void)queue_client_open(&used, &(struct queue_client_options){0}, &why);
+    open_status = STATUS_OK;
+}
+
+static void
+clients_leave_nothing(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(use_a_client));
+}
 
 static void
 without_a_socket_there_is_no_client(void **state)
@@ -717,6 +737,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(clients_leave_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_socket_there_is_no_client, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_held_is_renewed_at_a_third_of_the_lease, set_up,
                                         tear_down),

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "store/line_sort.h"
 #include "store/sorter.h"
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/scratch.h"
 
 static char folder[SCRATCH_SIZE];
@@ -439,6 +440,43 @@ it_asks_now_and_then(void **state)
     task_close(&task);
 }
 
+static void
+sort_lines(void)
+{
+    struct reason why = {""};
+    struct slice line;
+    struct line_sort *sort = line_sort_new(folder, 0);
+    if (line_sort_add(sort, SLICE("a line"), &why) == STATUS_OK &&
+        line_sort_finish(sort, &why) == STATUS_OK) {
+        (void)line_sort_next(sort, &line, &why);
+    }
+    line_sort_free(sort);
+}
+
+static void
+sort_runs(void)
+{
+    struct task task;
+    struct reason why = {""};
+    const uint64_t *record;
+    task_open(&task, UINT64_MAX, 0);
+    for (uint64_t i = 0; i < 3; i++) {
+        add(&task, i);
+        (void)sorter_flush(&task.sorter, &why);
+    }
+    (void)sorter_end(&task.sorter, &why);
+    (void)sorter_next(&task.sorter, &record, &why);
+    task_close(&task);
+}
+
+static void
+sorters_leave_nothing(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(sort_lines));
+    assert_true(leaves_no_memory(sort_runs));
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
@@ -455,6 +493,7 @@ main(void)
         CASE(it_can_be_used_again),
         CASE(memory_is_taken_by_and_by),
         CASE(it_asks_now_and_then),
+        CASE(sorters_leave_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/memory.h"
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/warc/packed.h"
 #include "tests/unit/warc/warc_files.h"
 #include "tests/unit/warc/warc_writer.h"
@@ -535,6 +536,39 @@ files_used_last_stay_open(void **state)
     warc_reader_close(reader);
 }
 
+static void
+use_a_reader(void)
+{
+    struct warc_reader *reader = warc_reader_open(directory, NULL);
+    struct reason why = {""};
+    assert_int_equal(status_of(reader, SLICE("a"), 0, 100, &why), STATUS_OK);
+    warc_reader_close(reader);
+}
+
+static void
+use_a_writer(void)
+{
+    struct warc_location location;
+    struct warc_writer *writer = open_writer(1 << 20);
+    (void)write_body(writer, SLICE("hello"), &location, NULL);
+    assert_int_equal(warc_writer_close(writer, NULL), STATUS_OK);
+    const struct warc_writer_options none = {.level = 99};
+    assert_int_equal(warc_writer_open(&writer, directory, &none, NULL), STATUS_SYSTEM);
+}
+
+static void
+readers_and_writers_leave_nothing(void **state)
+{
+    static const size_t lengths[] = {100};
+    (void)state;
+    make_file("a", lengths, 1, "x");
+    const size_t open = open_descriptors();
+    assert_true(leaves_no_memory(use_a_reader));
+    assert_true(leaves_no_memory(use_a_writer));
+    assert_int_equal(open_descriptors(), open);
+    assert_int_equal(warc_writer_close(NULL, NULL), STATUS_OK);
+}
+
 int
 warc_members_run(void)
 {
@@ -554,6 +588,7 @@ warc_members_run(void)
         CASE(what_follows_is_read_with_a_record),
         CASE(what_was_read_ahead_is_of_one_file),
         CASE(files_used_last_stay_open),
+        CASE(readers_and_writers_leave_nothing),
     };
     return cmocka_run_group_tests_name("warc members", tests, NULL, NULL);
 }
