@@ -1,5 +1,5 @@
 /* Lanes and their groups (queue/politeness/lanes.c and what it uses), without a broker: beside a
- * model, and each way out of a group's list. */
+ * model, and each way out of a group's list; and sequences (queue/frontier/sequences.c). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "queue/frontier/sequences.h"
 #include "queue/politeness/lanes.h"
 #include "tests/unit/brief.h"
 #include "tests/unit/queue/queue_suites.h"
@@ -465,6 +466,60 @@ test_turns_end(void **state)
     lanes_free(lanes);
 }
 
+/* ---- sequences of the other stages ---- */
+
+static void
+test_sequences_are_of_stages_and_partitions(void **state)
+{
+    enum { PARTITIONS_OF_INDEX = 3 };
+    struct sequences *sequences = sequences_new(PARTITIONS_OF_INDEX);
+    (void)state;
+    for (uint8_t stage = 0; stage < STAGE_COUNT; stage++) {
+        const uint64_t count = stage == STAGE_FETCH   ? 0
+                               : stage == STAGE_INDEX ? PARTITIONS_OF_INDEX
+                                                      : 1;
+        for (uint64_t lane = 0; lane <= count; lane++) {
+            const struct sequence *found = sequences_find(sequences, stage, lane);
+            assert_int_equal(found != NULL, lane < count);
+            if (found != NULL) {
+                const struct job_key cursor = sequence_cursor(found);
+                assert_int_equal(cursor.stage, stage);
+                assert_int_equal(cursor.lane, lane);
+                assert_int_equal(cursor.id, 0);
+            }
+        }
+    }
+    sequences_free(sequences);
+}
+
+/* What was handed out and comes back goes before what was not, the smallest first. */
+static void
+test_what_returns_goes_first(void **state)
+{
+    enum { RETURNED = 40, REACHED = 100 };
+    struct sequences *sequences = sequences_new(1);
+    struct sequence *sequence = sequences_find(sequences, STAGE_DETECT, 0);
+    struct job_key key = sequence_cursor(sequence), found;
+    (void)state;
+    assert_false(sequence_returned(sequence, &found));
+    assert_int_equal(found.id, 0);
+    key.id = REACHED;
+    sequence_reach(sequence, &key);
+    assert_int_equal(sequence_cursor(sequence).id, REACHED);
+    for (uint64_t i = 0; i < RETURNED; i++) {
+        sequence_ready(sequence, REACHED - i * 7 % RETURNED);
+    }
+    sequence_ready(sequence, REACHED + 1); /* it is met when the sequence comes there */
+    for (uint64_t i = 0; i < RETURNED; i++) {
+        assert_true(sequence_returned(sequence, &found));
+        assert_int_equal(found.stage, STAGE_DETECT);
+        assert_int_equal(found.id, REACHED - RETURNED + 1 + i);
+        sequence_pop_returned(sequence);
+    }
+    assert_false(sequence_returned(sequence, &found));
+    sequences_free(sequences);
+}
+
 int
 lanes_alone_run(void)
 {
@@ -481,6 +536,8 @@ lanes_alone_run(void)
         cmocka_unit_test(test_speeds_are_shares_of_the_turns),
         cmocka_unit_test(test_lines_stay_whole),
         cmocka_unit_test(test_turns_end),
+        cmocka_unit_test(test_sequences_are_of_stages_and_partitions),
+        cmocka_unit_test(test_what_returns_goes_first),
     };
     return cmocka_run_group_tests_name("lanes alone", tests, NULL, NULL);
 }
