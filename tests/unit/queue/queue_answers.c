@@ -162,6 +162,20 @@ test_damage_of_the_scope_is_told_at_the_start(void **state)
     bench->broker = NULL;
 }
 
+static void
+test_damage_of_estimates_is_told_at_the_start(void **state)
+{
+    struct bench *bench = *state;
+    struct reason why = {""};
+    struct broker *broker;
+    put_row(bench, TREE_ESTIMATES, SLICE("?"), SLICE("?"));
+    assert_int_equal(broker_open(&broker, &bench->options, bench_answer, bench, &why),
+                     STATUS_CORRUPT);
+    assert_string_equal(why.text, "a row of estimates is damaged");
+    assert_null(broker);
+    bench->broker = NULL;
+}
+
 /* ---- what waits for each node ---- */
 
 static int
@@ -228,6 +242,7 @@ queue_answers_run(void)
         BENCH_CASE(test_questions_have_nothing_behind_them),
         BENCH_CASE(test_damage_of_what_is_known_of_a_uri),
         BENCH_CASE(test_damage_of_the_scope_is_told_at_the_start),
+        BENCH_CASE(test_damage_of_estimates_is_told_at_the_start),
         cmocka_unit_test_setup_teardown(test_jobs_of_old_rows_are_counted, set_up_three,
                                         bench_tear_down),
     };

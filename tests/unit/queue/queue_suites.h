@@ -38,6 +38,8 @@ int queue_store_run(void);
 int lanes_alone_run(void);
 int cluster_lines_run(void);
 int freed_tables_run(void);
+/* Ranks number by number (../queue_parts/rank_parts.c); of test_priority. */
+int rank_parts_run(void);
 /* Runs as they are written (run_writes.c), and their engine (frontier_runs.c); of test_frontier. */
 int run_writes_run(void);
 int frontier_runs_run(void);
