@@ -636,14 +636,20 @@ one_operand_and_standard_descriptors(void **state)
                      STATUS_OK);
     assert_int_equal(count_of_operands, 0);
     assert_ptr_equal(operands, nothing);
-    const int kept = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
-    (void)close(STDIN_FILENO);
-    assert_int_equal(program_parse(&program, 1, none, &operands, &count_of_operands, &why),
-                     STATUS_OK);
-    assert_int_equal(fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE, O_WRONLY);
-    if (kept >= 0) {
-        assert_int_equal(dup2(kept, STDIN_FILENO), STDIN_FILENO);
-        (void)close(kept);
+    (void)fflush(stdout);
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+        const int kept = fcntl(i, F_DUPFD_CLOEXEC, 10);
+        (void)close(i);
+        const enum status status =
+            program_parse(&program, 1, none, &operands, &count_of_operands, &why);
+        const int mode = fcntl(i, F_GETFL);
+        if (kept >= 0) {
+            (void)dup2(kept, i);
+            (void)close(kept);
+        }
+        assert_int_equal(status, STATUS_OK);
+        assert_true(mode >= 0); /* it is taken, for what nobody does there */
+        assert_int_equal(mode & O_ACCMODE, i == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     }
 }
 
