@@ -11,8 +11,11 @@ UNIT_TESTS += tests/unit/base/test_buf tests/unit/base/test_codec tests/unit/bas
 	tests/unit/base/test_watchdog
 FUZZERS += fuzz_codec fuzz_opt fuzz_rpc fuzz_url
 CONFORMANCE += run_urls
-test_rpc_PARTS := tests/unit/base/rpc_publishers.o tests/unit/base/rpc_servers.o
-test_url_PARTS := tests/unit/base/url_parts.o
+test_texts_WRAPS := madvise
+test_threads_WRAPS := pthread_create
+test_watchdog_WRAPS := setitimer clock_monotonic_ms
+test_rpc_PARTS := tests/unit/base/rpc_publishers.o tests/unit/base/rpc_texts.o tests/unit/base/rpc_servers.o
+test_url_PARTS := tests/unit/base/url_parts.o tests/unit/base/url_keys.o
 test_lasting_files_PARTS := tests/unit/base/file_faults.o
 test_lasting_files_WRAPS := open fsync close fclose unlink rename renameat2 mkostemp getrlimit setrlimit write pwrite
 test_opt_PARTS := tests/unit/base/opt_texts.o

@@ -129,9 +129,6 @@ meta_service_free(struct meta_service *service)
     if (service == NULL) {
         return;
     }
-    for (size_t i = 0; i < service->request_count; i++) {
-        rpc_request_drop(&service->requests[i]);
-    }
     packer_free(service->packer);
     arena_release(&service->merged);
     buf_release(&service->work[0]);

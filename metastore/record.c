@@ -481,8 +481,7 @@ origin_merge(struct origin old, struct origin new)
 static void
 store_origin_item(struct merge *merge, uint32_t tag, const struct item *item)
 {
-    static const struct item none;
-    struct item stored = item->tag == 0 ? none : *item;
+    struct item stored = *item;
     stored.tag = tag;
     stored.form = item->tag == 0 ? FORM_CLEAR : item->form;
     store_item(merge, &stored);

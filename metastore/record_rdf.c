@@ -365,7 +365,7 @@ meta_quads(struct slice key, struct slice record, const struct term *graph,
     if (meta_key_valid(key)) {
         name = slice_of(key.at + 1, key.length - 1);
     }
-    if (name.length == 0 || !meta_is_iri(name)) {
+    if (!meta_is_iri(name)) {
         return status_fail(why, STATUS_MISUSE, "not a key of the metadata store: %.*s",
                            SLICE_PRINT(key));
     }

@@ -22,10 +22,11 @@ test_queue_PARTS := tests/unit/queue/queue_bursts.o tests/unit/queue/queue_lease
 	tests/unit/queue/queue_seen.o tests/unit/queue/queue_model.o tests/unit/queue/queue_fetch_model.o \
 	tests/unit/queue/queue_faults.o tests/unit/queue/queue_nodes.o tests/unit/queue/queue_peers.o \
 	tests/unit/queue/queue_rounds.o tests/unit/queue/queue_requests.o tests/unit/queue/queue_scope.o \
-	tests/unit/queue/queue_troubles.o tests/unit/queue/told_frontier.o tests/unit/moved_clock.o
+	tests/unit/queue/queue_troubles.o tests/unit/queue/queue_answers.o tests/unit/queue/told_frontier.o tests/unit/moved_clock.o
 test_queue_WRAPS := clock_monotonic_ms clock_wall_ms frontier_get frontier_scan frontier_scan_within frontier_apply \
 	frontier_tick frontier_room frontier_broken
-test_queue_parts_PARTS := tests/unit/queue/queue_store.o tests/unit/metastore/failing_database.o \
+test_priority_PARTS := tests/unit/queue_parts/rank_parts.o
+test_queue_parts_PARTS := tests/unit/queue/queue_store.o tests/unit/queue_parts/lanes_alone.o tests/unit/queue_parts/cluster_lines.o tests/unit/queue_parts/freed_tables.o tests/unit/metastore/failing_database.o \
 	tests/unit/moved_clock.o
 test_queue_parts_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs flock
 test_daemon_steps_PARTS := tests/unit/queue_daemon/daemon_stand_ins.o

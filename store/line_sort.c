@@ -59,8 +59,8 @@ line_sort_add(struct line_sort *sort, struct slice line, struct reason *why)
         sort->room = 2 * words;
         sort->record = memory_resize(sort->record, sort->room, sizeof(*sort->record));
     }
+    sort->record[words - 1] = 0; /* what fills up the last word */
     sort->record[0] = line.length;
-    sort->record[words - 1] = words == 1 ? line.length : 0; /* what fills up the last word */
     if (line.length > 0) {
         memcpy(sort->record + 1, line.at, line.length);
     }

@@ -20,8 +20,7 @@ broker_outbox_key(uint8_t bytes[OUTBOX_KEY_SIZE], uint64_t node, uint64_t sequen
 /* ---- opening ---- */
 
 struct first_row {
-    uint64_t node, sequence;
-    bool found;
+    uint64_t node, sequence; /* node 0: there is none */
 };
 
 static bool
@@ -31,7 +30,6 @@ read_first(void *context, struct slice key, struct slice value)
     (void)value;
     first->node = codec_read_u64((const uint8_t *)key.at);
     first->sequence = codec_read_u64((const uint8_t *)key.at + 8);
-    first->found = true;
     return false;
 }
 
@@ -108,7 +106,7 @@ open_peer(struct broker *broker, size_t node, struct reason *why)
     peer->first = peer->next;
     TRY(frontier_scan(broker->frontier, TREE_OUTBOX, broker_outbox_key(bytes, peer->fingerprint, 0),
                       read_first, &first, why));
-    if (first.found && first.node == peer->fingerprint) {
+    if (first.node == peer->fingerprint) {
         peer->first = first.sequence;
     }
     return STATUS_OK;

@@ -20,7 +20,8 @@ enum {
     LEASE_PARTS = 3,
     TOUCH_MOST = 100000,
     LEASE_DEFAULT_MS = 60000,
-    RESEND_MS = 250
+    RESEND_MS = 250,
+    TIMEOUT_MS = 30000 /* of a question that people wait for */
 };
 
 /* Holds what a completion that gives a job back must say of it. */
@@ -486,7 +487,6 @@ enum status
 queue_peek(struct queue_client *client, enum stage stage, const char *state, uint32_t most,
            queue_visit *visit, void *context, struct reason *why)
 {
-    enum { TIMEOUT_MS = 30000 };
     struct buf reply;
     buf_init(&reply, PAYLOAD_MAXIMUM);
     buf_reset(&client->payload);
@@ -506,7 +506,6 @@ enum status
 queue_explanation(struct queue_client *client, struct slice uri, struct queue_explanation *look,
                   struct reason *why)
 {
-    enum { TIMEOUT_MS = 30000 };
     struct buf reply;
     buf_init(&reply, 1 << 16);
     buf_reset(&client->payload);
@@ -524,7 +523,6 @@ enum status
 queue_kick(struct queue_client *client, enum stage stage, struct slice uri, uint64_t *kicked,
            struct reason *why)
 {
-    enum { TIMEOUT_MS = 30000 };
     struct buf reply;
     uint64_t now = MESSAGE_KICK_MOST;
     enum status status = STATUS_OK;
@@ -570,7 +568,6 @@ enum status
 queue_hosts(struct queue_client *client, struct slice origin, bool aside_only,
             queue_host_visit *visit, void *context, struct reason *why)
 {
-    enum { TIMEOUT_MS = 30000 };
     struct buf reply;
     uint64_t next = 0;
     enum status status;
@@ -596,7 +593,6 @@ enum status
 queue_retry(struct queue_client *client, struct slice uri, uint64_t *hosts, uint64_t *jobs,
             struct reason *why)
 {
-    enum { TIMEOUT_MS = 30000 };
     struct buf reply;
     uint64_t now = MESSAGE_KICK_MOST, all_jobs = 0;
     enum status status = STATUS_OK;
@@ -649,7 +645,6 @@ enum status
 queue_forget(struct queue_client *client, struct slice name, uint64_t *moved, uint64_t *dropped,
              struct reason *why)
 {
-    enum { TIMEOUT_MS = 30000 };
     struct buf reply;
     uint64_t left = 1;
     enum status status = STATUS_OK;

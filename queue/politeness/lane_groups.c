@@ -49,9 +49,6 @@ void
 group_join(struct lanes *lanes, uint32_t at, uint64_t id)
 {
     const uint32_t group = group_of(lanes, id);
-    if (lanes->lanes[at].group == group) {
-        return;
-    }
     lanes->lanes[at].group = group;
     if (group != (uint32_t)NONE) {
         lanes->groups[group].members++;
@@ -67,9 +64,6 @@ group_leave(struct lanes *lanes, uint32_t at)
     }
     struct group *group = &lanes->groups[place];
     lanes->lanes[at].group = (uint32_t)NONE;
-    if (group->scout == at) {
-        group->scout = (uint32_t)NONE;
-    }
     group_send_scout(lanes, place);
     if (--group->members == 0) {
         map_remove(&lanes->group_by_id, group->id);

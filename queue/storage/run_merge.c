@@ -93,8 +93,7 @@ merge_next(struct merge *merge, struct reason *why)
         }
     }
     merge->ended = least == NULL;
-    if (least == NULL) {
-        merge->key = (struct slice){NULL, 0};
+    if (merge->ended) {
         return STATUS_OK;
     }
     merge->key = least->key;

@@ -28,4 +28,23 @@ memory_is_counted(void)
     return after >= before + SOME;
 }
 
+/* Does something so many times that what it leaves behind each time cannot hide among what malloc
+ * keeps; tells whether it leaves nothing. True also where nothing is counted. */
+static inline bool
+leaves_no_memory(void (*does)(void))
+{
+    enum { BEFORE = 20, TIMES = 100, NOISE = 8 * TIMES }; /* less than the least piece each time */
+    if (!memory_is_counted()) {
+        return true;
+    }
+    for (int i = 0; i < BEFORE; i++) {
+        does();
+    }
+    const size_t before = memory_in_use();
+    for (int i = 0; i < TIMES; i++) {
+        does();
+    }
+    return memory_in_use() < before + NOISE;
+}
+
 #endif

@@ -534,6 +534,11 @@ writes(void)
         assert_int_equal(pread(file, bytes, sizeof bytes, 0), at ? 10 : 13);
         assert_memory_equal(bytes + 2, "abcdefgh", 8);
         assert_true(file_write_all(file, SLICE("")));
+        most_written = 1; /* byte after byte is well, too, whatever an earlier call left */
+        errno = 0;
+        assert_true(at ? file_write_all_at(file, SLICE("xy"), 0)
+                       : file_write_all(file, SLICE("xy")));
+        most_written = 0;
         close(file);
     }
     unlink(path);

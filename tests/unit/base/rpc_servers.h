@@ -39,7 +39,8 @@ pid_t server_start(const char *address, const struct rpc_keys *keys);
 pid_t server_start_after_marker(void);
 void server_stop(pid_t server);
 
-/* A group of tests that has a file of its own; returns how many failed. */
+/* Groups of tests that have files of their own; each returns how many failed. */
 int rpc_publishers_run(void);
+int rpc_texts_run(void);
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #include <cmocka.h>
 
@@ -14,6 +15,7 @@
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "tests/unit/memory_in_use.h"
 
 static void
 append_keeps_text_terminated(void **state)
@@ -98,6 +100,111 @@ reserve_and_commit(void **state)
     assert_int_equal(buf.length, 1000000);
     assert_int_equal(buf.data[999999], 'a' + 999 % 26);
     assert_int_equal(buf.data[1000000], 0);
+    buf_release(&buf);
+}
+
+/* Room is doubled until it suffices, and ends with the maximum; a buffer without one has an end,
+ * too.
+ */
+static void
+capacities_are_powers_of_two(void **state)
+{
+    static const struct {
+        size_t maximum, length, capacity; /* each with a byte more for the end of the text */
+    } cases[] = {{1000, 1, 64},    {1000, 63, 64},    {1000, 64, 128},    {1000, 400, 512},
+                 {1000, 511, 512}, {1000, 512, 1001}, {1000, 1000, 1001}, {10, 1, 11},
+                 {63, 1, 64},      {62, 62, 63},      {64, 64, 65},       {1024, 600, 1024},
+                 {1023, 600, 1024}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf buf;
+        buf_init(&buf, cases[i].maximum);
+        assert_non_null(buf_reserve(&buf, cases[i].length));
+        assert_int_equal(buf.capacity, cases[i].capacity);
+        assert_string_equal(buf.data, "");
+        buf_commit(&buf, cases[i].length);
+        assert_null(buf_reserve(&buf, cases[i].maximum - cases[i].length + 1));
+        assert_true(buf.overflowed);
+        buf_release(&buf);
+        assert_int_equal(buf.maximum, cases[i].maximum);
+        assert_false(buf.overflowed);
+    }
+    struct buf endless;
+    buf_init(&endless, SIZE_MAX);
+    assert_null(buf_reserve(&endless, SIZE_MAX));
+    assert_true(endless.overflowed);
+    assert_int_equal(endless.length, 0);
+    buf_release(&endless);
+}
+
+/* A character that the locale does not have cannot be printed. */
+static void
+what_cannot_be_printed_is_not(void **state)
+{
+    enum { EURO = 0x20AC };
+    (void)state;
+    struct buf buf;
+    struct reason why = {"before"};
+    buf_init(&buf, 100);
+    assert_int_equal(buf_append_string(&buf, "kept"), STATUS_OK);
+    assert_int_equal(buf_printf(&buf, "a%lc", (wint_t)EURO), STATUS_LIMIT);
+    assert_string_equal(buf.data, "kept");
+    assert_int_equal(buf.length, 4);
+    assert_true(buf.overflowed);
+    buf_release(&buf);
+    assert_int_equal(status_fail(&why, STATUS_STALE, "%lc", (wint_t)EURO), STATUS_STALE);
+    assert_string_equal(why.text, "");
+}
+
+/* The characters of a text in JSON: whether the first bytes are one (RFC 3629, by its definition).
+ */
+static size_t
+character_length(const unsigned char *at, size_t left)
+{
+    static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+    const size_t length = at[0] < 0x80             ? 1
+                          : (at[0] & 0xe0) == 0xc0 ? 2
+                          : (at[0] & 0xf0) == 0xe0 ? 3
+                          : (at[0] & 0xf8) == 0xf0 ? 4
+                                                   : 0;
+    if (length == 0 || length > left) {
+        return 0;
+    }
+    uint32_t code = length == 1 ? at[0] : at[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((at[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+        code = code << 6 | (at[i] & 0x3fu);
+    }
+    return code < least[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0
+                                                                                         : length;
+}
+
+static void
+json_text_is_utf8(void **state)
+{
+    static const unsigned char others[] = {0x20, 0x7e, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0};
+    enum { OTHERS = sizeof others, MOST = 4 };
+    struct buf buf;
+    (void)state;
+    buf_init(&buf, 100);
+    for (unsigned first = 0x80; first < 0x100; first++) {
+        for (size_t i = 0; i < OTHERS * OTHERS * OTHERS; i++) {
+            const unsigned char text[MOST] = {(unsigned char)first, others[i % OTHERS],
+                                              others[i / OTHERS % OTHERS],
+                                              others[i / OTHERS / OTHERS]};
+            const size_t left = 1 + i % MOST;
+            const size_t length = character_length(text, left);
+            buf_reset(&buf);
+            assert_int_equal(buf_append_json(&buf, slice_of((const char *)text, left)), STATUS_OK);
+            if (length > 0) {
+                assert_memory_equal(buf.data, text, length);
+            } else {
+                assert_memory_equal(buf.data, "\xef\xbf\xbd", 3);
+            }
+        }
+    }
     buf_release(&buf);
 }
 
@@ -219,6 +326,55 @@ arena_of_a_small_job_is_small(void **state)
     }
 }
 
+/* What malloc takes for blocks of that many bytes, but for those that it keeps by thread. */
+static size_t
+taken_by(const size_t *blocks, size_t count)
+{
+    enum { HEAD = 32, OWN = 8, STEP = 16, KEPT = 960 }; /* of a block; of malloc */
+    size_t taken = 0;
+    for (size_t i = 0; i < count; i++) {
+        taken += blocks[i] == KEPT ? 0 : (HEAD + blocks[i] + OWN + STEP - 1) / STEP * STEP;
+    }
+    return taken;
+}
+
+/* Each block is twice as large as the one before, or as large as it must be, up to 32 KiB; what is
+ * larger than half of that has a block of its own, and the block in use stays in use. */
+static void
+arena_blocks_grow(void **state)
+{
+    static const struct {
+        size_t pieces[4], blocks[4], count;
+    } cases[] = {
+        {{1, 944, 1, 1900}, {960, 1920}, 2}, /* they have 16 bytes at least */
+        {{960, 1, 1904}, {960, 1920}, 2},
+        {{961}, {1920}, 1},
+        {{2000, 1841, 2000}, {3840, 7680}, 2},
+        {{16384, 16384}, {30720, 32768}, 2},
+        {{16384, 14336, 16}, {30720, 32768}, 2},
+        {{16385, 16385}, {16400, 16400}, 2},
+        {{16, 16385, 944, 16}, {960, 16400, 1920}, 3},
+    };
+    (void)state;
+    if (!memory_is_counted()) {
+        skip();
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct arena arena;
+        arena_init(&arena, 0);
+        assert_non_null(arena_alloc(&arena, 1));
+        arena_release(&arena); /* malloc keeps such a block from here on */
+        const size_t expected = taken_by(cases[i].blocks, cases[i].count);
+        const size_t before = memory_in_use();
+        for (size_t k = 0; k < 4 && cases[i].pieces[k] > 0; k++) {
+            assert_non_null(arena_alloc(&arena, cases[i].pieces[k]));
+        }
+        assert_int_equal(memory_in_use() - before, expected);
+        arena_release(&arena);
+        assert_int_equal(memory_in_use(), before);
+    }
+}
+
 static void
 arena_reuse_after_only_large_blocks(void **state)
 {
@@ -247,7 +403,37 @@ reasons_are_one_line(void **state)
     errno = ENOENT;
     assert_int_equal(status_fail_errno(&why, "open"), STATUS_SYSTEM);
     assert_string_equal(why.text, "open: No such file or directory");
+    errno = ENOENT;
+    assert_int_equal(status_fail_errno(&why, "open %s%d", "x", 7), STATUS_SYSTEM);
+    assert_string_equal(why.text, "open x7: No such file or directory");
     assert_int_equal(status_fail(NULL, STATUS_STALE, "ignored"), STATUS_STALE);
+    assert_int_equal(status_fail_errno(NULL, "ignored"), STATUS_SYSTEM);
+    assert_int_equal(status_prefix(NULL, STATUS_STALE, "ignored"), STATUS_STALE);
+    (void)status_fail(&why, STATUS_LIMIT, "\x1f!\x7f~\x80 \t");
+    assert_string_equal(why.text, " ! ~\x80");
+}
+
+/* A tail has what room the front leaves, to the last byte. */
+static void
+tails_of_reasons_fill_the_room(void **state)
+{
+    static const char tail[] = "0123456789";
+    enum { WHOLE = REASON_SIZE - 1 - (sizeof ": 0123456789" - 1) }; /* a front beside all of it */
+    (void)state;
+    for (size_t front = WHOLE - 1; front <= REASON_SIZE; front++) {
+        char text[REASON_SIZE + 1], expected[2 * REASON_SIZE];
+        struct reason why;
+        memset(text, 'x', front);
+        text[front] = '\0';
+        (void)snprintf(expected, sizeof expected, "%s: %s", text, tail);
+        expected[REASON_SIZE - 1] = '\0';
+        if (expected[REASON_SIZE - 2] == ' ') {
+            expected[REASON_SIZE - 2] = '\0';
+        }
+        (void)status_fail(&why, STATUS_LIMIT, "%s", tail);
+        (void)status_prefix(&why, STATUS_LIMIT, "%s", text);
+        assert_string_equal(why.text, expected);
+    }
 }
 
 static void
@@ -273,7 +459,14 @@ statuses_have_names_and_exit_codes(void **state)
     (void)state;
     assert_string_equal(status_name(STATUS_BAD_INPUT), "BAD_INPUT");
     assert_string_equal(status_text(STATUS_OK), "done");
-    assert_string_equal(status_name((enum status)99), "UNKNOWN");
+    assert_string_equal(status_text(STATUS_BAD_INPUT), "input is malformed");
+    for (unsigned beyond = STATUS_COUNT; beyond < STATUS_COUNT + 2; beyond++) {
+        assert_string_equal(status_name((enum status)beyond), "UNKNOWN");
+        assert_string_equal(status_text((enum status)beyond), "unknown status");
+    }
+    assert_string_not_equal(status_name((enum status)(STATUS_COUNT - 1)), "UNKNOWN");
+    assert_string_equal(status_name((enum status) - 1), "UNKNOWN");
+    assert_int_equal(status_exit_code(STATUS_OK), 0);
     assert_int_equal(status_exit_code(STATUS_END), 0);
     assert_int_equal(status_exit_code(STATUS_MISUSE), 100);
     assert_int_equal(status_exit_code(STATUS_CORRUPT), 111);
@@ -353,14 +546,19 @@ main(void)
         cmocka_unit_test(printing_grows_when_it_must),
         cmocka_unit_test(empty_append_to_empty_buf),
         cmocka_unit_test(reserve_and_commit),
+        cmocka_unit_test(capacities_are_powers_of_two),
+        cmocka_unit_test(what_cannot_be_printed_is_not),
+        cmocka_unit_test(json_text_is_utf8),
         cmocka_unit_test(json_text),
         cmocka_unit_test(json_text_past_maximum_appends_nothing),
         cmocka_unit_test(slices),
         cmocka_unit_test(arena_keeps_to_its_maximum),
         cmocka_unit_test(arena_of_a_small_job_is_small),
+        cmocka_unit_test(arena_blocks_grow),
         cmocka_unit_test(arena_reuse_after_only_large_blocks),
         cmocka_unit_test(reasons_are_one_line),
         cmocka_unit_test(long_reasons_are_cut),
+        cmocka_unit_test(tails_of_reasons_fill_the_room),
         cmocka_unit_test(statuses_have_names_and_exit_codes),
         cmocka_unit_test(memory_copies),
         cmocka_unit_test(memory_that_is_not_there_ends_the_process),

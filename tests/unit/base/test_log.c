@@ -1,4 +1,6 @@
+#include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -143,6 +145,108 @@ levels_below_are_silent(void **state)
     assert_string_equal(captured(), "level=debug program=test event=event a=1\n");
 }
 
+/* What the compiler would refuse, since formats are also made by programs: the rest is left out. */
+static void
+formats_that_are_wrong_end_the_line(void **state)
+{
+    static const struct {
+        const char *format, *line;
+    } cases[] = {
+        {"a=%", "a=\"\"\n"},
+        {"a=x%", "a=x\n"},
+        {"a=%0000000000000d b=2", "a=7 b=2\n"}, /* fifteen bytes */
+        {"a=%00000000000000d b=2", "a=\"\"\n"},
+        {"a=1 no pair", "a=1\n"},
+        {"no pair", "\n"},
+        {"", "\n"},
+    };
+    (void)state;
+    log_open("test", LOG_LEVEL_INFO, false);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *volatile format = cases[i].format;
+        char expected[64];
+        log_event(LOG_LEVEL_INFO, "event", format, 7);
+        snprintf(expected, sizeof expected, "level=info program=test event=event%s%s",
+                 cases[i].line[0] != '\n' ? " " : "", cases[i].line);
+        assert_string_equal(captured(), expected);
+    }
+}
+
+static void
+each_character_is_quoted_or_not(void **state)
+{
+    (void)state;
+    log_open("test", LOG_LEVEL_INFO, false);
+    for (unsigned c = 1; c < 0x100; c++) {
+        const char text[] = {'a', (char)c, '\0'};
+        const bool plain = c > ' ' && c < 0x7f && strchr("\"=\\", (int)c) == NULL;
+        log_info("event", "v=%s", text);
+        const char *value = strstr(captured(), " v=") + 3;
+        assert_int_equal(value[0] == '"', !plain);
+        if (plain) {
+            assert_memory_equal(value, text, 2);
+        }
+    }
+}
+
+/* A value has 4 KiB at most, to the last byte; what does not fit whole of a text is cut. */
+static void
+long_values_are_cut(void **state)
+{
+    enum { VALUE = 4 << 10 };
+    static char text[2 * VALUE];
+    (void)state;
+    memset(text, 'x', sizeof text - 1);
+    log_open("test", LOG_LEVEL_INFO, false);
+    for (int first = VALUE - 2; first <= VALUE + 1; first++) {
+        log_info("event", "v=%.*s%s w=%.*s%s", first, text, "yz", 0, text, "z");
+        const char *value = strstr(captured(), " v=") + 3;
+        assert_int_equal(strspn(value, "xyz"), VALUE);
+        assert_int_equal(strspn(value, "x"), first < VALUE ? first : VALUE);
+        assert_string_equal(value + VALUE, " w=z\n");
+    }
+    log_info("event", "v=%.*s", -1, "all of it"); /* as printf takes a negative precision */
+    assert_non_null(strstr(captured(), " v=\"all of it\"\n"));
+}
+
+static void
+lines_begin_with_the_time(void **state)
+{
+    (void)state;
+    for (int json = 0; json < 2; json++) {
+        log_open("test", LOG_LEVEL_INFO, json);
+        log_info("event", "ms=%dms n=%f nan=%f", 5, 2.5, (double)NAN);
+        const ssize_t length = read(pipe_end, line, sizeof line - 1);
+        assert_true(length > 0);
+        line[length] = '\0';
+        const char *time = json ? "{\"time\":\"2" : "time=2";
+        assert_memory_equal(line, time, strlen(time));
+        assert_non_null(strstr(line, json ? "\"level\":\"info\"" : " level=info "));
+        assert_non_null(strstr(line, json ? "\"ms\":\"5ms\"" : " ms=5ms "));
+        assert_non_null(strstr(line, json ? "\"n\":2.500000" : " n=2.500000 "));
+        assert_non_null(strstr(line, json ? "\"nan\":\"nan\"}\n" : " nan=nan\n"));
+    }
+}
+
+/* Each level is silent from its own next one on, and errno stays what it was. */
+static void
+levels_are_in_order(void **state)
+{
+    static const enum log_level levels[] = {LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO,
+                                            LOG_LEVEL_DEBUG};
+    (void)state;
+    for (size_t open = 0; open < 4; open++) {
+        log_open("test", levels[open], false);
+        for (size_t said = 0; said < 4; said++) {
+            assert_int_equal(log_enabled(levels[said]), said <= open);
+            errno = 77;
+            log_event(levels[said], "event", "a=%d", 1);
+            assert_int_equal(errno, 77);
+            assert_int_equal(*captured() != '\0', said <= open);
+        }
+    }
+}
+
 int
 main(void)
 {
@@ -154,6 +258,11 @@ main(void)
         cmocka_unit_test_setup_teardown(json_lines_parse, capture, uncapture),
         cmocka_unit_test_setup_teardown(long_lines_are_cut_well_formed, capture, uncapture),
         cmocka_unit_test_setup_teardown(levels_below_are_silent, capture, uncapture),
+        cmocka_unit_test_setup_teardown(formats_that_are_wrong_end_the_line, capture, uncapture),
+        cmocka_unit_test_setup_teardown(each_character_is_quoted_or_not, capture, uncapture),
+        cmocka_unit_test_setup_teardown(long_values_are_cut, capture, uncapture),
+        cmocka_unit_test_setup_teardown(lines_begin_with_the_time, capture, uncapture),
+        cmocka_unit_test_setup_teardown(levels_are_in_order, capture, uncapture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

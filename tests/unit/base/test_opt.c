@@ -1,15 +1,20 @@
 #include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/options/opt.h"
 #include "tests/unit/base/opt_texts.h"
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/scratch.h"
 
 static const struct opt fetch_table[] = {
@@ -175,6 +180,22 @@ sample_is_complete_and_loads(void **state)
     free(manual);
 }
 
+static void
+make_a_set(void)
+{
+    struct opt_set *set = opt_set_new(tables);
+    (void)opt_set_assign(set, "log.words=c d e", NULL);
+    (void)opt_set_assign(set, "log.name=another", NULL);
+    opt_set_free(set);
+}
+
+static void
+sets_leave_nothing(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(make_a_set));
+}
+
 /* ---- flags ---- */
 
 static bool json;
@@ -314,6 +335,170 @@ help_and_manual(void **state)
     free(text);
 }
 
+/* What a flag that every program has prints, into a file or where there is no room. */
+static char *
+printed_by(const char *flag, bool full, enum status *status, struct reason *why)
+{
+    char path[SCRATCH_SIZE];
+    static char text[1 << 16];
+    char *argv[] = {(char *)"p", (char *)(uintptr_t)flag, (char *)"--unknown", NULL};
+    char **operands;
+    int operand_count;
+    const int file = scratch_file(path, "test_opt");
+    const int kept = dup(STDOUT_FILENO), out = full ? open("/dev/full", O_WRONLY) : dup(file);
+    assert_true(file >= 0 && kept >= 0 && out >= 0);
+    (void)fflush(stdout);
+    assert_int_equal(dup2(out, STDOUT_FILENO), STDOUT_FILENO);
+    *status = parse(argv, &operands, &operand_count, why);
+    (void)fflush(stdout);
+    clearerr(stdout);
+    assert_int_equal(dup2(kept, STDOUT_FILENO), STDOUT_FILENO);
+    const ssize_t n = pread(file, text, sizeof text - 1, 0);
+    text[n > 0 ? n : 0] = '\0';
+    (void)close(out);
+    (void)close(kept);
+    (void)close(file);
+    (void)unlink(path);
+    return text;
+}
+
+static void
+common_flags_end_the_parse(void **state)
+{
+    char *help = NULL, *manual = NULL, version[64];
+    size_t size;
+    enum status status;
+    struct reason why = {""};
+    (void)state;
+    FILE *out = open_memstream(&help, &size);
+    program_print_help(&program, out);
+    (void)fclose(out);
+    out = open_memstream(&manual, &size);
+    program_print_mdoc(&program, out);
+    (void)fclose(out);
+    snprintf(version, sizeof version, "quadrille crawl %s\n", QUADRILLE_VERSION);
+    const struct {
+        const char *flag, *text;
+    } cases[] = {{"--help", help}, {"-h", help}, {"--version", version}, {"--man", manual}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_string_equal(printed_by(cases[i].flag, false, &status, &why), cases[i].text);
+        assert_int_equal(status, STATUS_END); /* what is behind it is not looked at */
+        (void)printed_by(cases[i].flag, true, &status, &why);
+        assert_int_equal(status, STATUS_SYSTEM);
+        assert_string_equal(why.text, "cannot write the output: No space left on device");
+    }
+    free(help);
+    free(manual);
+}
+
+/* Numbers are decimal, and as large as they may be. */
+static void
+numbers_of_flags(void **state)
+{
+    static const struct {
+        const char *argument;
+        int64_t number; /* 0: refused */
+    } cases[] = {{"--count=19", 19}, {"--count=0x10", 0},
+                 {"--count=1a", 0},  {"--count=9223372036854775807", INT64_MAX},
+                 {"--count=", 0},    {"--count=9223372036854775808", 0},
+                 {"--count=-7", -7}, {"-n12", 12}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *argv[] = {(char *)"p", (char *)(uintptr_t)cases[i].argument, NULL};
+        char **operands;
+        int operand_count;
+        struct reason why = {""};
+        assert_int_equal(parse(argv, &operands, &operand_count, &why),
+                         cases[i].number != 0 ? STATUS_OK : STATUS_MISUSE);
+        assert_true(count == cases[i].number);
+    }
+}
+
+/* So many repetitions as there may be are kept, in order. */
+static void
+repetitions_are_kept(void **state)
+{
+    (void)state;
+    char *argv[FLAG_LIST_MAXIMUM + 2], texts[FLAG_LIST_MAXIMUM][16];
+    char **operands;
+    int operand_count;
+    argv[0] = (char *)"p";
+    for (int i = 0; i < FLAG_LIST_MAXIMUM; i++) {
+        snprintf(texts[i], sizeof texts[i], "--set=a=%d", i);
+        argv[i + 1] = texts[i];
+    }
+    argv[FLAG_LIST_MAXIMUM + 1] = NULL;
+    assert_int_equal(parse(argv, &operands, &operand_count, NULL), STATUS_OK);
+    assert_int_equal(assignments.count, FLAG_LIST_MAXIMUM);
+    assert_string_equal(assignments.items[FLAG_LIST_MAXIMUM - 1], "a=63");
+}
+
+/* Tables that contradict themselves, and questions for options that are not there, are bugs: the
+ * program ends at once. */
+static void
+ask_for_a_flag(void)
+{
+    (void)opt_bool(opt_set_new(tables), "fetch.delay");
+}
+
+static void
+ask_for_nothing_known(void)
+{
+    (void)opt_text(opt_set_new(tables), "fetch.none", NULL);
+}
+
+static void
+make_one_twice(void)
+{
+    static const struct opt *const twice[] = {fetch_table, fetch_table, NULL};
+    (void)opt_set_new(twice);
+}
+
+static void
+make_a_wrong_default(void)
+{
+    static const struct opt wrong_table[] = {{"w.number", OPT_INTEGER, "0", 1, 2, NULL, "?"},
+                                             {.name = NULL}};
+    static const struct opt *const wrong[] = {wrong_table, NULL};
+    (void)opt_set_new(wrong);
+}
+
+static void
+bugs_of_tables_end_the_program(void **state)
+{
+    static const struct {
+        void (*does)(void);
+        const char *said;
+    } cases[] = {{ask_for_a_flag, "option table: fetch.delay\n"},
+                 {ask_for_nothing_known, "option table: fetch.none\n"},
+                 {make_one_twice, "option table: fetch.delay\n"},
+                 {make_a_wrong_default, "option table: w.number: 0 is less than 1\n"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int ends[2], how;
+        char said[8192] = "";
+        assert_int_equal(pipe(ends), 0);
+        const pid_t pid = fork();
+        if (pid == 0) {
+            (void)signal(SIGABRT, SIG_DFL);
+            (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+            (void)dup2(ends[1], STDERR_FILENO);
+            cases[i].does();
+            _exit(0);
+        }
+        (void)close(ends[1]);
+        size_t length = 0;
+        for (ssize_t n = 1; n > 0; length += (size_t)n) {
+            n = read(ends[0], said + length, sizeof said - 1 - length);
+            assert_true(n >= 0);
+        }
+        assert_int_equal(waitpid(pid, &how, 0), pid);
+        assert_false(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+        assert_non_null(strstr(said, cases[i].said));
+        (void)close(ends[0]);
+    }
+}
+
 static const struct opt bound_table[] = {{"b.size", OPT_SIZE, "1", 1, 0, NULL, "?"},
                                          {"b.integer", OPT_INTEGER, "0", -2, 2, NULL, "?"},
                                          {"b.free", OPT_INTEGER, "0", -9e15, 0, NULL, "?"},
@@ -451,14 +636,20 @@ one_operand_and_standard_descriptors(void **state)
                      STATUS_OK);
     assert_int_equal(count_of_operands, 0);
     assert_ptr_equal(operands, nothing);
-    const int kept = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 10);
-    (void)close(STDIN_FILENO);
-    assert_int_equal(program_parse(&program, 1, none, &operands, &count_of_operands, &why),
-                     STATUS_OK);
-    assert_int_equal(fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE, O_WRONLY);
-    if (kept >= 0) {
-        assert_int_equal(dup2(kept, STDIN_FILENO), STDIN_FILENO);
-        (void)close(kept);
+    (void)fflush(stdout);
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++) {
+        const int kept = fcntl(i, F_DUPFD_CLOEXEC, 10);
+        (void)close(i);
+        const enum status status =
+            program_parse(&program, 1, none, &operands, &count_of_operands, &why);
+        const int mode = fcntl(i, F_GETFL);
+        if (kept >= 0) {
+            (void)dup2(kept, i);
+            (void)close(kept);
+        }
+        assert_int_equal(status, STATUS_OK);
+        assert_true(mode >= 0); /* it is taken, for what nobody does there */
+        assert_int_equal(mode & O_ACCMODE, i == STDIN_FILENO ? O_WRONLY : O_RDONLY);
     }
 }
 
@@ -471,11 +662,16 @@ main(void)
         cmocka_unit_test_setup_teardown(wrong_values_say_what_would_be_right, set_make, set_free),
         cmocka_unit_test_setup_teardown(files_and_their_errors, set_make, set_free),
         cmocka_unit_test_setup_teardown(sample_is_complete_and_loads, set_make, set_free),
+        cmocka_unit_test(sets_leave_nothing),
         cmocka_unit_test(flags_are_parsed),
         cmocka_unit_test(clustered_letters),
         cmocka_unit_test(wrong_flags),
         cmocka_unit_test(too_many_repetitions),
         cmocka_unit_test(help_and_manual),
+        cmocka_unit_test(common_flags_end_the_parse),
+        cmocka_unit_test(numbers_of_flags),
+        cmocka_unit_test(repetitions_are_kept),
+        cmocka_unit_test(bugs_of_tables_end_the_program),
         cmocka_unit_test(texts_are_printed_whole),
         cmocka_unit_test(values_at_their_bounds),
         cmocka_unit_test(one_operand_and_standard_descriptors),

@@ -782,5 +782,6 @@ main(void)
         cmocka_unit_test(keys_that_are_none_are_refused),
         cmocka_unit_test(names_of_clients_have_a_limit),
     };
-    return cmocka_run_group_tests(tests, rpc_place_make, rpc_place_remove) + rpc_publishers_run();
+    return cmocka_run_group_tests(tests, rpc_place_make, rpc_place_remove) + rpc_publishers_run() +
+           rpc_texts_run();
 }

@@ -1,5 +1,5 @@
 /* Small functions over bytes, each at its boundaries or beside the plainest code that does the
- * same: pieces of text, foreign text inside of HTML, mistyped words, arenas and digests. */
+ * same: pieces of text, foreign text inside of HTML, mistyped words, arenas, times and digests. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "base/ascii.h"
@@ -19,6 +21,7 @@
 #include "base/memory.h"
 #include "base/options/nearest.h"
 #include "base/outcome.h"
+#include "base/system/clock.h"
 
 /* ---- pieces of text ---- */
 
@@ -235,7 +238,8 @@ the_nearest_word_is_offered(void **state)
         {"stat", "statistics", "stats", "; is it --stats?"}, /* a single mistake is nearer */
         {"stat", "stats", "statistics", "; is it --stats?"},
         {"ab", "abcdef", "abxyz", "; is it --abcdef?"}, /* the first of equals */
-        {"x", "y", "z", ""},                            /* nothing of the word is right */
+        {"x", "x", "z", "; is it --x?"},
+        {"x", "y", "z", ""}, /* nothing of the word is right */
         {"", "a", "b", ""},
         {"word", "word", "ward", "; is it --word?"},
     };
@@ -284,6 +288,11 @@ arenas_at_their_maximum(void **state)
     assert_int_equal(arena.used, 16);
     assert_non_null(arena_alloc(&arena, 33));
     assert_int_equal(arena.used, 64);
+    arena_reset(&arena);
+    assert_true(slice_is(arena_printf(&arena, "%015d", 7), "000000000000007"));
+    assert_int_equal(arena.used, 16); /* with the end of the text */
+    assert_true(slice_is(arena_printf(&arena, "%016d", 7), "0000000000000007"));
+    assert_int_equal(arena.used, 48);
     arena_release(&arena);
     assert_int_equal(arena.used, 0);
 }
@@ -343,16 +352,140 @@ memory_is_there_for_nothing_too(void **state)
     char *text = memory_string_n("abc", 2);
     assert_string_equal(text, "ab");
     free(text);
+    text = memory_string("a");
+    assert_string_equal(text, "a");
+    free(text);
     text = memory_string_n(NULL, 0);
     assert_string_equal(text, "");
     free(text);
-    enum { MANY = 16 << 20 };
-    char *large = memory_zero(MANY, 1);
-    memory_prefer_large_pages(large + 1, MANY - 1);
-    memory_prefer_large_pages(large, 1);
-    large[MANY - 1] = 1;
-    assert_int_equal(large[0], 0);
-    free(large);
+}
+
+static struct {
+    unsigned calls;
+    uintptr_t from;
+    size_t length;
+} advice;
+
+int __wrap_madvise(void *memory, size_t length, int kind);
+
+int
+__wrap_madvise(void *memory, size_t length, int kind)
+{
+    assert_int_equal(kind, MADV_HUGEPAGE);
+    advice.calls++;
+    advice.from = (uintptr_t)memory;
+    advice.length = length;
+    return 0;
+}
+
+/* Of a piece of memory those pages that lie in it as a whole, if it has at least four. */
+static void
+large_pages_are_whole(void **state)
+{
+    enum { PAGE = 2 << 20 };
+    static const struct {
+        uintptr_t at;
+        size_t size, first, pages;
+    } cases[] = {
+        {PAGE, 4 * PAGE, 1, 4},
+        {PAGE, 4 * PAGE - 1, 0, 0},
+        {PAGE + 1, 4 * PAGE, 2, 3},
+        {PAGE - 1, 4 * PAGE, 1, 3},
+        {PAGE + 1, 5 * PAGE - 2, 2, 3},
+        {PAGE + 1, 5 * PAGE - 1, 2, 4},
+        {2 * PAGE - 1, 4 * PAGE + 1, 2, 4},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        memset(&advice, 0, sizeof advice);
+        /* Nobody reads or writes there. */
+        memory_prefer_large_pages((void *)cases[i].at, cases[i].size);
+        assert_int_equal(advice.calls, cases[i].pages > 0 ? 1 : 0);
+        assert_int_equal(advice.from, cases[i].first * PAGE);
+        assert_int_equal(advice.length, cases[i].pages * PAGE);
+    }
+}
+
+/* ---- times ---- */
+
+static void
+times_are_those_of_the_calendar(void **state)
+{
+    enum { DAY_S = 86400, DAYS = 160000 }; /* until 2408: each kind of leap year */
+    (void)state;
+    for (uint64_t day = 0; day < DAYS; day++) {
+        char text[CLOCK_TEXT_SIZE], expected[64];
+        struct tm calendar;
+        const time_t seconds = (time_t)(day * DAY_S + day * 7919 % DAY_S);
+        const unsigned ms = (unsigned)(day % 1000);
+        if (day > 1500 && day % 5 != 0 && day % 365 > 60) {
+            continue; /* around the leap days each, else some */
+        }
+        assert_non_null(gmtime_r(&seconds, &calendar));
+        const size_t n = strftime(expected, sizeof expected, "%Y-%m-%dT%H:%M:%S", &calendar);
+        clock_text((uint64_t)seconds * 1000 + ms, 0, text);
+        assert_memory_equal(text, expected, n);
+        assert_string_equal(text + n, "Z");
+        (void)snprintf(expected + n, sizeof expected - n, ".%03uZ", ms);
+        clock_text((uint64_t)seconds * 1000 + ms, 1, text);
+        assert_string_equal(text, expected);
+    }
+}
+
+static void
+times_end_with_the_last_of_four_digits(void **state)
+{
+    static const uint64_t last_ms = UINT64_C(253402300799999);
+    static const struct {
+        uint64_t ms;
+        const char *text;
+    } cases[] = {{last_ms - 1, "9999-12-31T23:59:59.998Z"},
+                 {last_ms, "9999-12-31T23:59:59.999Z"},
+                 {last_ms + 1, "9999-12-31T23:59:59.999Z"},
+                 {UINT64_MAX, "9999-12-31T23:59:59.999Z"}};
+    char text[CLOCK_TEXT_SIZE];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        clock_text(cases[i].ms, 1, text);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+static uint64_t
+us_of(clockid_t clock)
+{
+    struct timespec now;
+    assert_int_equal(clock_gettime(clock, &now), 0);
+    return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+static void
+clocks_are_those_of_the_machine(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        const uint64_t wall = us_of(CLOCK_REALTIME), wall_ms = clock_wall_ms();
+        assert_in_range(wall_ms, wall / 1000, us_of(CLOCK_REALTIME) / 1000);
+        const uint64_t monotonic = us_of(CLOCK_MONOTONIC), ms = clock_monotonic_ms();
+        const uint64_t us = clock_monotonic_us(), after = us_of(CLOCK_MONOTONIC);
+        assert_in_range(ms, monotonic / 1000, after / 1000);
+        assert_in_range(us, monotonic, after);
+    }
+}
+
+static void
+waits_are_until_what_is_due_first(void **state)
+{
+    static const struct {
+        uint64_t wait, due, now, until;
+    } cases[] = {{10, 105, 100, 5}, {10, 110, 100, 10}, {10, 111, 100, 10}, {10, 100, 100, 0},
+                 {10, 99, 100, 0},  {10, 101, 100, 1},  {0, 105, 100, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint64_t wait = cases[i].wait;
+        clock_wait_until(&wait, cases[i].due, cases[i].now);
+        assert_int_equal(wait, cases[i].until);
+    }
 }
 
 static void
@@ -446,6 +579,11 @@ main(void)
         cmocka_unit_test(arenas_at_their_maximum),
         cmocka_unit_test(pieces_of_an_arena_are_apart),
         cmocka_unit_test(memory_is_there_for_nothing_too),
+        cmocka_unit_test(large_pages_are_whole),
+        cmocka_unit_test(times_are_those_of_the_calendar),
+        cmocka_unit_test(times_end_with_the_last_of_four_digits),
+        cmocka_unit_test(clocks_are_those_of_the_machine),
+        cmocka_unit_test(waits_are_until_what_is_due_first),
         cmocka_unit_test(ends_of_calls),
         cmocka_unit_test(known_digests),
         cmocka_unit_test(pairs_of_digests),

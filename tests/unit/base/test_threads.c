@@ -8,11 +8,25 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <errno.h>
+#include <pthread.h>
 #include <semaphore.h>
 
 #include "base/system/threads.h"
+#include "tests/unit/memory_in_use.h"
 
 enum { WORKERS = 5, IDLE = 2, NICENESS = 1 };
+
+static bool no_more_threads;
+
+__typeof__(pthread_create) __wrap_pthread_create, __real_pthread_create;
+
+int
+__wrap_pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*work)(void *),
+                      void *argument)
+{
+    return no_more_threads ? EAGAIN : __real_pthread_create(id, attributes, work, argument);
+}
 
 /* A piece of work that waits until it may go on, and says which thread did it. */
 struct job {
@@ -138,6 +152,64 @@ test_that_a_thread_is_made_nice_once(void **state)
     threads_free(threads);
 }
 
+/* Who gets no thread is told so; idle ones are used all the same. */
+static void
+test_that_there_may_be_no_thread(void **state)
+{
+    (void)state;
+    struct threads *threads = threads_new(IDLE, 0);
+    struct job job, other;
+    job_init(&job);
+    job_init(&other);
+    no_more_threads = true;
+    assert_null(threads_start(threads, do_job, &job));
+    no_more_threads = false;
+    const pid_t first = run_one(threads, &job);
+    no_more_threads = true;
+    struct thread *thread = threads_start(threads, do_job, &job);
+    assert_non_null(thread);
+    assert_null(threads_start(threads, do_job, &other));
+    (void)sem_post(&job.go);
+    threads_join(thread);
+    no_more_threads = false;
+    assert_int_equal(job.thread, first);
+    assert_int_equal(job.times, 2);
+    assert_int_equal(other.times, 0);
+    threads_free(threads);
+}
+
+static void
+nothing_to_do(void *argument)
+{
+    (void)argument;
+}
+
+static void
+use_threads(void)
+{
+    struct threads *threads = threads_new(IDLE, 0);
+    struct thread *of[WORKERS];
+    for (int i = 0; i < WORKERS; i++) {
+        of[i] = threads_start(threads, nothing_to_do, NULL);
+    }
+    for (int i = 0; i < WORKERS; i++) {
+        threads_join(of[i]);
+    }
+    threads_free(threads);
+    threads = threads_new(0, 0);
+    no_more_threads = true;
+    (void)threads_start(threads, nothing_to_do, NULL);
+    no_more_threads = false;
+    threads_free(threads);
+}
+
+static void
+test_that_threads_leave_nothing(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(use_threads));
+}
+
 int
 main(void)
 {
@@ -146,6 +218,8 @@ main(void)
         cmocka_unit_test(test_that_all_work_at_the_same_time),
         cmocka_unit_test(test_that_none_need_be_kept),
         cmocka_unit_test(test_that_a_thread_is_made_nice_once),
+        cmocka_unit_test(test_that_there_may_be_no_thread),
+        cmocka_unit_test(test_that_threads_leave_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

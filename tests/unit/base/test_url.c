@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -17,6 +18,7 @@ check_resolve(const char *base, const char *reference, const char *expected)
     buf_init(&out, ROOM);
     const enum status status = iri_resolve(slice_string(base), slice_string(reference), &out, NULL);
     assert_string_equal(status == STATUS_OK ? out.data : status_name(status), expected);
+    assert_true(status != STATUS_OK || out.length == strlen(out.data));
     buf_release(&out);
 }
 
@@ -39,15 +41,114 @@ references_resolve_as_in_rfc_3986(void **state)
     check_resolve("", "", "BAD_INPUT");
 }
 
+/* RFC 3986, 5.4, beside the base http://a/b/c/d;p?q. */
+static void
+examples_of_the_rfc(void **state)
+{
+    static const char *const rows[][2] = {
+        {"g:h", "g:h"},
+        {"g", "http://a/b/c/g"},
+        {"./g", "http://a/b/c/g"},
+        {"g/", "http://a/b/c/g/"},
+        {"/g", "http://a/g"},
+        {"//g", "http://g"},
+        {"?y", "http://a/b/c/d;p?y"},
+        {"g?y", "http://a/b/c/g?y"},
+        {"#s", "http://a/b/c/d;p?q#s"},
+        {"g#s", "http://a/b/c/g#s"},
+        {"g?y#s", "http://a/b/c/g?y#s"},
+        {";x", "http://a/b/c/;x"},
+        {"g;x?y#s", "http://a/b/c/g;x?y#s"},
+        {"", "http://a/b/c/d;p?q"},
+        {".", "http://a/b/c/"},
+        {"./", "http://a/b/c/"},
+        {"..", "http://a/b/"},
+        {"../", "http://a/b/"},
+        {"../g", "http://a/b/g"},
+        {"../..", "http://a/"},
+        {"../../", "http://a/"},
+        {"../../../../g", "http://a/g"},
+        {"/./g", "http://a/g"},
+        {"/../g", "http://a/g"},
+        {"g.", "http://a/b/c/g."},
+        {".g", "http://a/b/c/.g"},
+        {"g..", "http://a/b/c/g.."},
+        {"..g", "http://a/b/c/..g"},
+        {"./../g", "http://a/b/g"},
+        {"./g/.", "http://a/b/c/g/"},
+        {"g/./h", "http://a/b/c/g/h"},
+        {"g/../h", "http://a/b/c/h"},
+        {"g;x=1/./y", "http://a/b/c/g;x=1/y"},
+        {"g?y/../x", "http://a/b/c/g?y/../x"},
+        {"g#s/../x", "http://a/b/c/g#s/../x"},
+        {"?", "http://a/b/c/d;p?"},
+        {"#", "http://a/b/c/d;p?q#"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check_resolve("http://a/b/c/d;p?q", rows[i][0], rows[i][1]);
+    }
+}
+
+/* A path that nothing stands before may begin with dots; they go. */
+static void
+dots_at_the_front_of_a_path_go(void **state)
+{
+    static const char *const rows[][2] = {
+        {"../g", "x:g"},      {"./g", "x:g"},       {"../../g", "x:g"}, {".././g", "x:g"},
+        {".", "x:"},          {"..", "x:"},         {"../..", "x:"},    {"./.", "x:"},
+        {"...", "x:..."},     {".../g", "x:.../g"}, {"..g", "x:..g"},   {"../g/..", "x:/"},
+        {"g/../h", "x:/h"},   {".//g", "x:/g"},     {"/a", "x:/a"},     {"./", "x:"},
+        {"/.//g", "x:/.//g"}, {"/.//", "x:/.//"},   {"//g", "x://g"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check_resolve("x:a", rows[i][0], rows[i][1]);
+    }
+    check_resolve("x:a/b", "g", "x:a/g");
+    check_resolve("x:a/b", "../g", "x:/g");
+    check_resolve("x://h", "g", "x://h/g");
+    check_resolve("x://h?q#f", "", "x://h?q");
+}
+
 static void
 a_result_that_is_too_long_leaves_nothing(void **state)
 {
-    struct buf out;
+    static const char result[] = "keephttp://a/bcdef";
     (void)state;
-    buf_init(&out, 12);
-    buf_append_string(&out, "keep");
-    assert_int_equal(iri_resolve(SLICE("http://a/"), SLICE("bcdef"), &out, NULL), STATUS_LIMIT);
-    assert_string_equal(out.data, "keep");
+    for (size_t maximum = 4; maximum < sizeof result; maximum++) {
+        struct buf out;
+        struct reason why = {""};
+        char expected[64];
+        const bool whole = maximum == sizeof result - 1;
+        buf_init(&out, maximum);
+        buf_append_string(&out, "keep");
+        assert_int_equal(iri_resolve(SLICE("http://a/"), SLICE("bcdef"), &out, &why),
+                         whole ? STATUS_OK : STATUS_LIMIT);
+        assert_string_equal(out.data, whole ? result : "keep");
+        assert_int_equal(out.length, strlen(out.data));
+        snprintf(expected, sizeof expected, "resolved IRI is longer than %zu bytes", maximum);
+        assert_string_equal(why.text, whole ? "" : expected);
+        buf_release(&out);
+    }
+    struct buf none;
+    buf_init(&none, 0);
+    assert_int_equal(iri_resolve(SLICE("http://a/"), SLICE("b"), &none, NULL), STATUS_LIMIT);
+    buf_release(&none);
+}
+
+static void
+bases_must_be_absolute(void **state)
+{
+    struct buf out;
+    struct reason why = {""};
+    (void)state;
+    buf_init(&out, ROOM);
+    assert_int_equal(iri_resolve(SLICE("a/b"), SLICE("c"), &out, &why), STATUS_BAD_INPUT);
+    assert_string_equal(why.text, "base IRI is not absolute: no scheme");
+    assert_int_equal(iri_resolve(SLICE(""), SLICE("c"), &out, &why), STATUS_BAD_INPUT);
+    assert_string_equal(why.text, "base IRI is not absolute: none given");
+    assert_int_equal(out.length, 0);
     buf_release(&out);
 }
 
@@ -329,7 +430,10 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(references_resolve_as_in_rfc_3986),
+        cmocka_unit_test(examples_of_the_rfc),
+        cmocka_unit_test(dots_at_the_front_of_a_path_go),
         cmocka_unit_test(a_result_that_is_too_long_leaves_nothing),
+        cmocka_unit_test(bases_must_be_absolute),
         cmocka_unit_test(absolute_iris_are_told_from_others),
         cmocka_unit_test(crawl_keys_have_one_spelling),
         cmocka_unit_test(hosts_and_ports_have_one_spelling),
@@ -341,5 +445,5 @@ main(void)
         cmocka_unit_test(the_standard_parser_repairs_what_people_write),
         cmocka_unit_test(bytes_of_paths_are_read_as_utf8),
     };
-    return cmocka_run_group_tests_name("url", tests, NULL, NULL) + url_parts_run();
+    return cmocka_run_group_tests_name("url", tests, NULL, NULL) + url_parts_run() + url_keys_run();
 }

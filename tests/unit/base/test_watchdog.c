@@ -9,6 +9,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +22,175 @@
 
 /* PATIENT_MS: for those that must not be ended, on a machine that lets them wait. */
 enum { LIMIT_MS = 200, LONGER_MS = 500, PATIENT_MS = 2500 };
+
+/* ---- when the timer is set, by a clock of the test's own ---- */
+
+static struct {
+    bool plays;
+    uint64_t now_ms;
+    unsigned sets;
+    struct itimerval timer; /* as it was set last */
+} told;
+
+int __wrap_setitimer(int which, const struct itimerval *timer, struct itimerval *old);
+int __real_setitimer(int which, const struct itimerval *timer, struct itimerval *old);
+uint64_t __wrap_clock_monotonic_ms(void);
+uint64_t __real_clock_monotonic_ms(void);
+
+int
+__wrap_setitimer(int which, const struct itimerval *timer, struct itimerval *old)
+{
+    if (!told.plays) {
+        return __real_setitimer(which, timer, old);
+    }
+    assert_int_equal(which, ITIMER_REAL);
+    told.timer = *timer;
+    told.sets++;
+    return 0;
+}
+
+uint64_t
+__wrap_clock_monotonic_ms(void)
+{
+    return told.plays ? told.now_ms : __real_clock_monotonic_ms();
+}
+
+/* That the timer has been set so many times, the last time to this. */
+static void
+was_set(unsigned times, uint64_t ms)
+{
+    assert_int_equal(told.sets, times);
+    assert_int_equal(told.timer.it_value.tv_sec * 1000 + told.timer.it_value.tv_usec / 1000, ms);
+    assert_in_range(told.timer.it_value.tv_usec, 0, 999999);
+    assert_int_equal(told.timer.it_value.tv_usec % 1000, 0);
+    assert_int_equal(told.timer.it_interval.tv_sec, 0);
+    assert_int_equal(told.timer.it_interval.tv_usec, 0);
+}
+
+static int
+play(void **state)
+{
+    (void)state;
+    memset(&told, 0, sizeof told);
+    told.plays = true;
+    told.now_ms = 5000;
+    return 0;
+}
+
+static int
+play_no_more(void **state)
+{
+    (void)state;
+    watchdog_start(0);
+    (void)signal(SIGALRM, SIG_DFL);
+    told.plays = false;
+    return 0;
+}
+
+/* A fed dog's timer begins anew, but not at each of the many calls. */
+static void
+is_fed_a_few_times_a_second(void **state)
+{
+    static const struct {
+        uint64_t limit, every;
+    } cases[] = {{60500, 250}, {1000, 250}, {1004, 250}, {996, 249}, {400, 100}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        told.sets = 0;
+        watchdog_start(cases[i].limit);
+        was_set(1, cases[i].limit);
+        for (unsigned feeds = 1; feeds <= 3; feeds++) {
+            told.now_ms += cases[i].every - 1;
+            watchdog_feed();
+            was_set(feeds, cases[i].limit);
+            told.now_ms++;
+            watchdog_feed();
+            was_set(feeds + 1, cases[i].limit);
+        }
+    }
+}
+
+static void
+pauses_while_it_is_waited(void **state)
+{
+    (void)state;
+    watchdog_start(60000);
+    was_set(1, 60000);
+    watchdog_pause();
+    was_set(2, 0);
+    told.now_ms += 90000;
+    watchdog_feed();
+    watchdog_pause();
+    watchdog_resume();
+    watchdog_feed();
+    was_set(2, 0);
+    watchdog_resume();
+    was_set(3, 60000);
+    told.now_ms += 249; /* it was fed when the wait ended */
+    watchdog_feed();
+    was_set(3, 60000);
+    told.now_ms++;
+    watchdog_feed();
+    was_set(4, 60000);
+}
+
+static void
+does_nothing_where_nobody_is_watched(void **state)
+{
+    (void)state;
+    watchdog_start(0);
+    was_set(1, 0);
+    told.now_ms += 90000;
+    watchdog_feed();
+    watchdog_pause();
+    watchdog_resume();
+    was_set(1, 0);
+    assert_int_equal(watchdog_wait_ms(-1), -1);
+    assert_int_equal(watchdog_wait_ms(70000), 70000);
+}
+
+static void
+cuts_waits_to_half_its_limit(void **state)
+{
+    (void)state;
+    watchdog_start(60000);
+    assert_int_equal(watchdog_wait_ms(0), 0);
+    assert_int_equal(watchdog_wait_ms(29999), 29999);
+    assert_int_equal(watchdog_wait_ms(30000), 30000);
+    assert_int_equal(watchdog_wait_ms(30001), 30000);
+    assert_int_equal(watchdog_wait_ms(-1), 30000);
+}
+
+static void
+says_why_it_bites(void **state)
+{
+    static const char text[] =
+        "event=standstill reason=\"the loop stood still for stage.watchdog\"\n";
+    char said[2 * sizeof text];
+    int ends[2], how;
+    size_t length = 0;
+    (void)state;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t pid = fork();
+    if (pid == 0) {
+        (void)dup2(ends[1], STDERR_FILENO);
+        watchdog_start(60000);
+        (void)raise(SIGALRM);
+        _exit(EXIT_DONE);
+    }
+    (void)close(ends[1]);
+    for (ssize_t n = 1; n > 0; length += (size_t)n) {
+        n = read(ends[0], said + length, sizeof said - length);
+        assert_true(n >= 0);
+    }
+    assert_int_equal(waitpid(pid, &how, 0), pid);
+    assert_true(WIFEXITED(how) && WEXITSTATUS(how) == EXIT_SYSTEM);
+    assert_int_equal(length, sizeof text - 1);
+    assert_memory_equal(said, text, length);
+    (void)close(ends[0]);
+}
+
+/* ---- as time passes ---- */
 
 static pid_t
 start(void (*what)(void))
@@ -122,25 +295,18 @@ bites_who_stands_still_and_no_other(void **state)
     }
 }
 
-static void
-cuts_no_wait_that_is_short(void **state)
-{
-    (void)state;
-    assert_int_equal(watchdog_wait_ms(-1), -1);
-    watchdog_start(60000);
-    assert_int_equal(watchdog_wait_ms(50), 50);
-    assert_int_equal(watchdog_wait_ms(0), 0);
-    assert_true(watchdog_wait_ms(-1) > 0 && watchdog_wait_ms(-1) <= 60000 / 2);
-    watchdog_start(0);
-    assert_int_equal(watchdog_wait_ms(-1), -1);
-}
+#define CASE(name) cmocka_unit_test_setup_teardown(name, play, play_no_more)
 
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        CASE(is_fed_a_few_times_a_second),
+        CASE(pauses_while_it_is_waited),
+        CASE(does_nothing_where_nobody_is_watched),
+        CASE(cuts_waits_to_half_its_limit),
+        CASE(says_why_it_bites),
         cmocka_unit_test(bites_who_stands_still_and_no_other),
-        cmocka_unit_test(cuts_no_wait_that_is_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

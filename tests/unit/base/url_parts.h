@@ -3,5 +3,6 @@
 #define TESTS_UNIT_BASE_URL_PARTS_H
 
 int url_parts_run(void);
+int url_keys_run(void);
 
 #endif

@@ -18,6 +18,7 @@
 #include "config/process_state.h"
 #include "metastore/metastore_service.h"
 #include "metastore/protocol.h"
+#include "metastore/record.h"
 #include "tests/unit/scratch.h"
 
 enum { REQUESTS_MOST = 5000, BATCH_REQUESTS = 4096, BATCH_BYTES = 32 << 20, TEXT = 4096 };
@@ -262,6 +263,303 @@ test_a_broken_store_answers_nobody(void **state)
     assert_false(server.waits);
 }
 
+/* ---- requests that are wrong in one place ---- */
+
+static void
+test_malformed_requests_are_told_apart(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        uint8_t verb;
+        struct slice payload;
+        enum status status;
+    } cases[] = {
+        {METASTORE_GET, SLICE_INIT("\x01\x02ua"), STATUS_OK},
+        {METASTORE_GET, SLICE_INIT("\x00"), STATUS_OK},
+        {METASTORE_GET, SLICE_INIT(""), STATUS_PROTOCOL},
+        {METASTORE_GET, SLICE_INIT("\x01\x02xa"), STATUS_PROTOCOL},
+        {METASTORE_GET, SLICE_INIT("\x01\x01u"), STATUS_PROTOCOL},
+        {METASTORE_GET, SLICE_INIT("\x02\x02ua"), STATUS_PROTOCOL},
+        {METASTORE_GET, SLICE_INIT("\x01\x02uab"), STATUS_PROTOCOL},
+        {METASTORE_GET, SLICE_INIT("\x81\x80\x04"), STATUS_PROTOCOL}, /* 65537 keys */
+        {METASTORE_SCAN, SLICE_INIT("\x01u\x00\x05"), STATUS_OK},
+        {METASTORE_SCAN, SLICE_INIT("\x01h\x00\x05"), STATUS_OK},
+        {METASTORE_SCAN, SLICE_INIT("\x01s\x00\x05"), STATUS_OK},
+        {METASTORE_SCAN, SLICE_INIT("\x01m\x00\x05"), STATUS_PROTOCOL},
+        {METASTORE_SCAN, SLICE_INIT("\x01\x00\x00\x05"), STATUS_PROTOCOL},
+        {METASTORE_SCAN, SLICE_INIT("\x00\x00\x05"), STATUS_PROTOCOL},
+        {METASTORE_SCAN, SLICE_INIT("\x01u\x00"), STATUS_PROTOCOL},
+        {METASTORE_SCAN, SLICE_INIT("\x01u\x00\x05x"), STATUS_PROTOCOL},
+        {METASTORE_STATS, SLICE_INIT(""), STATUS_OK},
+        {METASTORE_STATS, SLICE_INIT("x"), STATUS_PROTOCOL},
+        {METASTORE_ARCHIVE, SLICE_INIT(""), STATUS_NOT_FOUND},
+        {METASTORE_KEEP, SLICE_INIT(""), STATUS_PROTOCOL}, /* it keeps nothing */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *end = strchr(server.said, '\0');
+        char expected[32];
+        comes(cases[i].verb, cases[i].payload);
+        assert_false(turn(fixture, STATUS_OK));
+        snprintf(expected, sizeof expected, "%zu:%s ", i + 1, status_name(cases[i].status));
+        if (strncmp(end, expected, strlen(expected)) != 0) {
+            fail_msg("case %zu: %s", i, end);
+        }
+    }
+}
+
+/* The longest names that a scan may have, and one byte more. */
+static void
+test_scans_have_limits(void **state)
+{
+    struct fixture *fixture = *state;
+    char name[META_KEY_MAXIMUM + 1];
+    memset(name, 'u', sizeof name);
+    for (size_t which = 0; which < 4; which++) {
+        struct buf payload, reply;
+        struct reason why = {""};
+        const size_t length = META_KEY_MAXIMUM + (which & 1);
+        buf_init(&payload, 3 * META_KEY_MAXIMUM);
+        buf_init(&reply, TEXT);
+        codec_put_slice(&payload, slice_of(name, which < 2 ? length : 1));
+        codec_put_slice(&payload, slice_of(name, which < 2 ? 1 : length));
+        codec_put_varint(&payload, 5);
+        assert_int_equal(
+            meta_service_read(fixture->service, METASTORE_SCAN, buf_slice(&payload), &reply, &why),
+            which & 1 ? STATUS_PROTOCOL : STATUS_OK);
+        buf_release(&payload);
+        buf_release(&reply);
+    }
+}
+
+/* The keys of a scan's answer, and whether there are more. */
+static bool
+scan(struct fixture *fixture, struct slice after, uint64_t most, char keys[TEXT])
+{
+    struct buf payload, reply;
+    struct reason why = {""};
+    buf_init(&payload, TEXT);
+    buf_init(&reply, 1 << 20);
+    codec_put_slice(&payload, SLICE("u"));
+    codec_put_slice(&payload, after);
+    codec_put_varint(&payload, most);
+    assert_int_equal(
+        meta_service_read(fixture->service, METASTORE_SCAN, buf_slice(&payload), &reply, &why),
+        STATUS_OK);
+    struct codec_reader reader = codec_reader_of(buf_slice(&reply));
+    keys[0] = '\0';
+    for (uint32_t n = codec_get_u32(&reader); n > 0; n--) {
+        const struct slice key = codec_get_slice(&reader);
+        snprintf(strchr(keys, '\0'), 16, "%.*s ", SLICE_PRINT(key));
+        assert_true(meta_record_valid(codec_get_slice(&reader)));
+    }
+    const bool more = codec_get_u8(&reader);
+    assert_true(codec_at_end(&reader));
+    buf_release(&payload);
+    buf_release(&reply);
+    return more;
+}
+
+static void
+test_scans_go_on_behind_the_last(void **state)
+{
+    struct fixture *fixture = *state;
+    char keys[TEXT];
+    comes(METASTORE_PUT, SLICE("\x03\x02uc\x02\x10\x01\x02ua\x02\x10\x01\x02ub\x02\x10\x01"));
+    assert_false(turn(fixture, STATUS_OK));
+    expect("1:OK ");
+    assert_false(scan(fixture, SLICE(""), UINT64_MAX, keys));
+    assert_string_equal(keys, "ua ub uc ");
+    assert_false(scan(fixture, SLICE(""), 3, keys));
+    assert_string_equal(keys, "ua ub uc ");
+    assert_true(scan(fixture, SLICE(""), 2, keys));
+    assert_string_equal(keys, "ua ub ");
+    assert_false(scan(fixture, SLICE("ub"), 2, keys));
+    assert_string_equal(keys, "uc ");
+    assert_true(scan(fixture, SLICE(""), 0, keys));
+    assert_string_equal(keys, "");
+}
+
+/* Several updates of one record in a batch are merged one after the other, in their order. */
+static void
+test_updates_of_a_batch_are_merged_in_order(void **state)
+{
+    struct fixture *fixture = *state;
+    struct buf put, reply;
+    struct reason why = {""};
+    struct slice text;
+    char reason[200];
+    memset(reason, 'r', sizeof reason);
+    buf_init(&put, TEXT);
+    buf_init(&reply, TEXT);
+    codec_put_varint(&put, 4);
+    for (int i = 0; i < 4; i++) {
+        struct meta_update update;
+        meta_update_init(&update);
+        if (i == 0) {
+            meta_set_text(&update, META_REASON, slice_of(reason, sizeof reason));
+        } else if (i == 1) {
+            meta_set_text(&update, META_STATE, SLICE("fetched"));
+        } else if (i == 2) {
+            meta_set_text(&update, META_ETAG, SLICE("etag"));
+        } else {
+            meta_set_text(&update, META_STATE, SLICE("a longer state"));
+        }
+        codec_put_slice(&put, SLICE("ua"));
+        codec_put_slice(&put, meta_update_fields(&update));
+        meta_update_release(&update);
+    }
+    comes(METASTORE_PUT, buf_slice(&put));
+    assert_false(turn(fixture, STATUS_OK));
+    expect("1:OK ");
+    assert_int_equal(
+        meta_service_read(fixture->service, METASTORE_GET, (struct slice)GET_A, &reply, &why),
+        STATUS_OK);
+    struct codec_reader reader = codec_reader_of(buf_slice(&reply));
+    assert_int_equal(codec_get_u32(&reader), 1);
+    const struct slice record = codec_get_slice(&reader);
+    assert_true(meta_record_valid(record));
+    assert_true(meta_record_text(record, META_STATE, &text) && slice_is(text, "a longer state"));
+    assert_true(meta_record_text(record, META_ETAG, &text) && slice_is(text, "etag"));
+    assert_true(meta_record_text(record, META_REASON, &text) &&
+                slice_equal(text, slice_of(reason, sizeof reason)));
+    buf_release(&put);
+    buf_release(&reply);
+}
+
+/* ---- what is counted, and learned ---- */
+
+static void
+stats_have(struct fixture *fixture, const char *line)
+{
+    struct buf reply;
+    struct reason why = {""};
+    buf_init(&reply, TEXT);
+    assert_int_equal(meta_service_read(fixture->service, METASTORE_STATS, SLICE(""), &reply, &why),
+                     STATUS_OK);
+    if (strstr(reply.data, line) == NULL) {
+        fail_msg("no %s in %s", line, reply.data);
+    }
+    buf_release(&reply);
+}
+
+static void
+test_requests_are_counted(void **state)
+{
+    struct fixture *fixture = *state;
+    char keys[TEXT];
+    comes(METASTORE_PUT, (struct slice)PUT_A);
+    comes(METASTORE_PUT, (struct slice)PUT_A);
+    comes(METASTORE_PUT, (struct slice)PUT_B);
+    comes(METASTORE_PUT, (struct slice)PUT_BAD);
+    comes(METASTORE_GET, (struct slice)GET_A);
+    comes(METASTORE_GET, SLICE("\x00"));
+    comes(METASTORE_GET, SLICE("\x01"));
+    assert_false(turn(fixture, STATUS_OK));
+    (void)scan(fixture, SLICE(""), 1, keys);
+    stats_have(fixture, "put_requests 3\nget_requests 2\nscan_requests 1\nrecords_written 2\n");
+    stats_have(fixture, "updates_stale 0\nupdates_unchanged 1\ndictionaries 0\n");
+    /* Generation 2, then 1: once stale, once in the same batch. */
+    comes(METASTORE_PUT, SLICE("\x02\x02ua\x02\x04\x02\x02ua\x02\x04\x01"));
+    assert_false(turn(fixture, STATUS_OK));
+    comes(METASTORE_PUT, SLICE("\x01\x02ua\x02\x04\x01"));
+    assert_false(turn(fixture, STATUS_OK));
+    stats_have(fixture, "put_requests 5\n");
+    stats_have(fixture, "records_written 3\n");
+    stats_have(fixture, "updates_stale 2\nupdates_unchanged 1\n");
+}
+
+/* Records that are alike teach a dictionary, which is stored with the next write; what was packed
+ * by it is read after a new start. */
+static void
+test_dictionaries_are_stored(void **state)
+{
+    enum { RECORDS = 256, LONG = 300 };
+    struct fixture *fixture = *state;
+    static char texts[2 * RECORDS][LONG + 32];
+    char same[LONG + 1];
+    struct reason why = {""};
+    for (size_t i = 0; i < LONG; i++) {
+        same[i] = (char)('a' + i * i % 23);
+    }
+    same[LONG] = '\0';
+    for (size_t round = 0; round < 2; round++) {
+        struct buf put;
+        buf_init(&put, 1 << 20);
+        codec_put_varint(&put, RECORDS);
+        for (size_t i = 0; i < RECORDS; i++) {
+            char key[16], *text = texts[round * RECORDS + i];
+            struct meta_update update;
+            snprintf(key, sizeof key, "u%zu-%03zu", round, i);
+            snprintf(text, sizeof texts[0], "%s%zu", same, i);
+            meta_update_init(&update);
+            meta_set_text(&update, META_REASON, slice_string(text));
+            codec_put_slice(&put, slice_string(key));
+            codec_put_slice(&put, meta_update_fields(&update));
+            meta_update_release(&update);
+        }
+        comes(METASTORE_PUT, buf_slice(&put));
+        assert_false(turn(fixture, STATUS_OK));
+        stats_have(fixture, round == 0 ? "dictionaries 0\n" : "dictionaries 1\n");
+        buf_release(&put);
+    }
+    meta_service_free(fixture->service);
+    assert_int_equal(meta_service_open(&fixture->service, fixture->store, NULL, &why), STATUS_OK);
+    stats_have(fixture, "dictionaries 1\n");
+    for (size_t i = 0; i < 2 * RECORDS; i += 100) {
+        struct buf get, reply;
+        char key[16];
+        struct slice text;
+        buf_init(&get, TEXT);
+        buf_init(&reply, TEXT);
+        snprintf(key, sizeof key, "u%zu-%03zu", i / RECORDS, i % RECORDS);
+        codec_put_varint(&get, 1);
+        codec_put_slice(&get, slice_string(key));
+        assert_int_equal(
+            meta_service_read(fixture->service, METASTORE_GET, buf_slice(&get), &reply, &why),
+            STATUS_OK);
+        struct codec_reader reader = codec_reader_of(buf_slice(&reply));
+        assert_int_equal(codec_get_u32(&reader), 1);
+        assert_true(meta_record_text(codec_get_slice(&reader), META_REASON, &text));
+        assert_true(slice_is(text, texts[i]));
+        buf_release(&get);
+        buf_release(&reply);
+    }
+    meta_service_free(NULL);
+}
+
+/* A dictionary that cannot be stored is not used: nothing that needs it would be read again. */
+static void
+test_dictionaries_come_before_what_needs_them(void **state)
+{
+    enum { RECORDS = 256 };
+    struct fixture *fixture = *state;
+    struct buf put;
+    buf_init(&put, 1 << 20);
+    codec_put_varint(&put, RECORDS);
+    for (size_t i = 0; i < RECORDS; i++) {
+        char key[16], text[200];
+        struct meta_update update;
+        snprintf(key, sizeof key, "u%03zu", i);
+        snprintf(text, sizeof text, "%0*zu", 150, i);
+        meta_update_init(&update);
+        meta_set_text(&update, META_REASON, slice_string(text));
+        codec_put_slice(&put, slice_string(key));
+        codec_put_slice(&put, meta_update_fields(&update));
+        meta_update_release(&update);
+    }
+    comes(METASTORE_PUT, buf_slice(&put));
+    assert_false(turn(fixture, STATUS_OK));
+    metastore_put_status = STATUS_FULL;
+    comes(METASTORE_PUT, (struct slice)PUT_A);
+    assert_false(turn(fixture, STATUS_OK));
+    stats_have(fixture, "dictionaries 0\n");
+    metastore_put_status = STATUS_OK;
+    comes(METASTORE_PUT, (struct slice)PUT_A);
+    assert_false(turn(fixture, STATUS_OK));
+    stats_have(fixture, "dictionaries 1\n");
+    buf_release(&put);
+}
+
 int
 metastore_turns_run(void)
 {
@@ -271,6 +569,13 @@ metastore_turns_run(void)
         CASE(test_batches_have_limits),
         CASE(test_refused_puts_are_told_and_the_process_waits),
         CASE(test_a_broken_store_answers_nobody),
+        CASE(test_malformed_requests_are_told_apart),
+        CASE(test_scans_have_limits),
+        CASE(test_scans_go_on_behind_the_last),
+        CASE(test_updates_of_a_batch_are_merged_in_order),
+        CASE(test_requests_are_counted),
+        CASE(test_dictionaries_are_stored),
+        CASE(test_dictionaries_come_before_what_needs_them),
     };
     return cmocka_run_group_tests_name("metastore turns", tests, NULL, NULL);
 }

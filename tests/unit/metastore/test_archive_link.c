@@ -1,5 +1,6 @@
 /* WARC bytes for other nodes: exact ranges, in pieces, of files of the archive alone, and nothing
  * for whoever has not the cluster's keys. And reads of a node that does not answer. */
+#include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -350,6 +351,18 @@ records_are_kept(void **state)
     buf_release(&memory);
 }
 
+static size_t
+open_descriptors(void)
+{
+    size_t n = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (readdir(folder) != NULL) {
+        n++;
+    }
+    (void)closedir(folder);
+    return n;
+}
+
 /* Malformed ones harm no other that came with them. */
 static void
 what_is_no_record_is_not_kept(void **state)
@@ -380,12 +393,16 @@ what_is_no_record_is_not_kept(void **state)
     }
     struct warc_writer_options options = {
         .prefix = "test", .node = "c", .process = "helpers", .size = LARGE, .level = 1};
+    const size_t open = open_descriptors();
     struct archive_keep *keep = archive_keep_new(fixture.warc, &options);
     archive_keep_all(keep, slices, N, kept);
     for (size_t i = 0; i < N; i++) {
         assert_int_equal(kept[i].status, i < N - 1 ? STATUS_PROTOCOL : STATUS_OK);
     }
+    assert_true(open_descriptors() > open);
     archive_keep_free(keep);
+    archive_keep_free(NULL);
+    assert_int_equal(open_descriptors(), open);
     options.level = 99; /* no writer can be opened, and that ends nothing */
     keep = archive_keep_new(fixture.warc, &options);
     archive_keep_all(keep, &slices[N - 1], 1, kept);

@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "metastore/metastore_client.h"
 #include "queue/cluster/cluster.h"
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/metastore/metastore_messages.h"
 
 enum { SILENCE_MS = 700 };
@@ -367,6 +368,95 @@ test_gets_that_come_meanwhile_travel_together(void **state)
     metastore_client_close(client);
 }
 
+/* ---- gets of many keys ---- */
+
+static void
+get_many(struct metastore_client *client, struct ended *ended, size_t n)
+{
+    struct slice *keys = memory_zero(n, sizeof *keys);
+    for (size_t i = 0; i < n; i++) {
+        keys[i] = SLICE("uhttp://a/");
+    }
+    *ended = (struct ended){0};
+    metastore_get(client, keys, n, got, ended);
+    free(keys);
+}
+
+/* The i-th message asks for so many records, and gets each of them: they are empty. */
+static void
+many_are_asked(size_t i, uint32_t n)
+{
+    struct buf payload;
+    assert_int_equal(posted, i + 1);
+    struct codec_reader in = codec_reader_of(buf_slice(&posts[i].payload));
+    assert_int_equal(codec_get_varint(&in), n);
+    buf_init(&payload, 1 << 20);
+    codec_put_u32(&payload, n);
+    for (uint32_t k = 0; k < n; k++) {
+        codec_put_slice(&payload, SLICE(""));
+    }
+    answer(i, STATUS_OK, buf_slice(&payload));
+    buf_release(&payload);
+}
+
+/* A message has 16384 keys at most: of a get that has more, or of gets that wait together. */
+static void
+test_gets_travel_in_messages_of_some_size(void **state)
+{
+    enum { MOST = 16384 };
+    struct metastore_client *client = open_client(1);
+    struct ended ended[3];
+    (void)state;
+    get_many(client, &ended[0], 0); /* it is asked, too: whoever waits is told in its turn */
+    many_are_asked(0, 0);
+    assert_int_equal(ended[0].times, 1);
+    get_many(client, &ended[0], MOST + 1);
+    many_are_asked(1, MOST);
+    assert_int_equal(ended[0].times, 0);
+    many_are_asked(2, 1);
+    assert_int_equal(ended[0].times, 1);
+    assert_int_equal(ended[0].n, MOST + 1);
+    for (uint32_t more = 0; more < 2; more++) {
+        const size_t first = 3 + 2 * more;
+        get_many(client, &ended[0], 1); /* under way while the others come */
+        get_many(client, &ended[1], MOST - 1 + more);
+        get_many(client, &ended[2], 1);
+        many_are_asked(first, 1);
+        many_are_asked(first + 1, MOST);
+        assert_int_equal(ended[1].times, 1);
+        assert_int_equal(ended[2].times, 1 - more);
+        if (more) {
+            many_are_asked(first + 2, 1);
+        }
+        assert_int_equal(ended[2].times, 1);
+    }
+    metastore_client_close(client);
+}
+
+static void
+use_a_client(void)
+{
+    const struct metastore_client_options options = options_of(2);
+    struct metastore_client *client;
+    struct reason why = {""};
+    struct ended ended = {0};
+    posted = 0;
+    if (metastore_client_open(&client, &options, &why) == STATUS_OK) {
+        const struct slice key = SLICE("uhttp://a/");
+        metastore_get(client, &key, 1, got, &ended);
+        answer_records(0, 1, "record");
+        metastore_client_close(client);
+    }
+    opened = closed = posted = 0;
+}
+
+static void
+test_clients_leave_nothing(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(use_a_client));
+}
+
 static void
 test_only_the_get_at_fault_fails(void **state)
 {
@@ -597,6 +687,9 @@ main(void)
                                         messages_end),
         cmocka_unit_test_setup_teardown(test_gets_that_come_meanwhile_travel_together, begin,
                                         messages_end),
+        cmocka_unit_test_setup_teardown(test_gets_travel_in_messages_of_some_size, begin,
+                                        messages_end),
+        cmocka_unit_test_setup_teardown(test_clients_leave_nothing, begin, messages_end),
         cmocka_unit_test_setup_teardown(test_only_the_get_at_fault_fails, begin, messages_end),
         cmocka_unit_test_setup_teardown(test_malformed_answers_to_a_get_are_refused, begin,
                                         messages_end),

@@ -95,6 +95,59 @@ test_learns_what_is_said_often(void **state)
     assert_true(packing->value.length * 5 < text_of(text, 'a', 99999).length);
 }
 
+/* Of 256 records every 16th is remembered, if it is not long; short ones are not packed at all. */
+static void
+test_learns_from_some_records(void **state)
+{
+    enum { LEAST = 96, WINDOW = 256, EVERY = 16, LONGEST = 4096 };
+    struct packing *packing = *state;
+    static char text[LONGEST + 1];
+    size_t length = 0, counted = 0;
+    for (unsigned i = 0; counted < WINDOW; i++) {
+        assert_int_equal(packer_learned(packing->packer).length, 0);
+        memset(text, 'a' + (int)(i % 26), sizeof text);
+        const size_t size = counted == EVERY       ? LONGEST
+                            : counted == 2 * EVERY ? LONGEST + 1
+                            : i % 2 == 0           ? LEAST - 1
+                                                   : LEAST;
+        comes_back(packing, slice_of(text, size));
+        if (size >= LEAST) {
+            length += counted % EVERY == 0 && size <= LONGEST ? size : 0;
+            counted++;
+        }
+    }
+    const struct slice learned = packer_learned(packing->packer);
+    assert_int_equal(learned.length, length);
+    for (unsigned i = 0; i < 2 * WINDOW; i++) { /* until it is added nothing more is learned */
+        comes_back(packing, slice_of(text, LEAST));
+    }
+    assert_int_equal(packer_learned(packing->packer).length, length);
+    assert_true(packer_add(packing->packer, packer_learned(packing->packer)));
+    assert_int_equal(packer_learned(packing->packer).length, 0);
+    assert_int_equal(packer_count(packing->packer), 1);
+    packer_free(NULL);
+}
+
+/* What does not become shorter by the ten bytes that a head may have is stored as it is. */
+static void
+test_what_is_stored_is_never_longer(void **state)
+{
+    struct packing *packing = *state;
+    char text[200];
+    assert_true(packer_add(packing->packer, SLICE("0123456789")));
+    srand(3);
+    for (size_t same = 0; same < sizeof text; same++) {
+        for (size_t i = 0; i < sizeof text; i++) {
+            text[i] = (char)(i < same ? 'x' : rand());
+        }
+        comes_back(packing, slice_of(text, sizeof text));
+        const bool packed = packing->value.data[0] == 2;
+        assert_true(packed ? packing->value.length < sizeof text
+                           : packing->value.length == sizeof text + 1);
+        assert_true(same < 40 || packed);
+    }
+}
+
 static void
 test_learns_anew_when_records_change(void **state)
 {
@@ -190,8 +243,9 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_learns_what_is_said_often), TEST(test_learns_anew_when_records_change),
-        TEST(test_odd_records_come_back),     TEST(test_damage_is_seen),
+        TEST(test_learns_what_is_said_often),      TEST(test_learns_anew_when_records_change),
+        TEST(test_odd_records_come_back),          TEST(test_learns_from_some_records),
+        TEST(test_what_is_stored_is_never_longer), TEST(test_damage_is_seen),
         TEST(test_dictionaries_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,6 +53,7 @@ static void
 write_turtle(const char *key)
 {
     struct reason why = {""};
+    buf_reset(&turtle);
     assert_int_equal(meta_merge(slice_of(NULL, 0), meta_update_fields(&update), &record),
                      META_MERGED);
     const enum status status = meta_turtle(slice_string(key), buf_slice(&record), &turtle, &why);
@@ -221,6 +222,246 @@ test_many_headers(void **state)
     buf_release(&lines);
 }
 
+static void
+assert_lacks(const char *part)
+{
+    if (strstr(turtle.data, part) != NULL) {
+        fail_msg("there is: %s\nin: %s", part, turtle.data);
+    }
+}
+
+/* Sets anew what is described. */
+static void
+anew(void)
+{
+    meta_update_reset(&update);
+}
+
+/* An activity that ended is known to have begun when it is known how long it took. */
+static void
+test_activities_begin_and_end(void **state)
+{
+    static const struct {
+        uint64_t ended, took;
+        const char *began;
+    } cases[] = {{5000, 4000, "1970-01-01T00:00:01.000Z"},
+                 {5000, 5000, "1970-01-01T00:00:00.000Z"},
+                 {5000, 5001, NULL}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        anew();
+        number(META_TRANSFORMED, cases[i].ended);
+        number(META_TRANSFORM_MS, cases[i].took);
+        write_turtle("uhttp://a.example/");
+        assert_has("prov:endedAtTime \"1970-01-01T00:00:05.000Z\"^^xsd:dateTime");
+        if (cases[i].began != NULL) {
+            assert_has("prov:startedAtTime");
+            assert_has(cases[i].began);
+        } else {
+            assert_lacks("prov:startedAtTime");
+        }
+        assert_lacks("void:subset");  /* no transform is named, */
+        assert_lacks("void:triples"); /* and no quads are counted */
+    }
+    anew();
+    number(META_TRANSFORMED, 5000);
+    number(META_TRANSFORM_MS, 1);
+    number(META_EXTRACTED, 6000);
+    number(META_FETCHED, 7000);
+    write_turtle("uhttp://a.example/");
+    assert_has("\"quadrille-extract\"");
+    assert_has("prov:used <http://a.example/>");
+    assert_has("prov:startedAtTime \"1970-01-01T00:00:07.000Z\"");
+    assert_lacks("1970-01-01T00:00:07.001Z");
+}
+
+/* What each transform said; a name without a version tells nothing. */
+static void
+test_transforms_say_so_many_quads(void **state)
+{
+    (void)state;
+    number(META_TRANSFORMED, 5000);
+    text(META_TRANSFORM, "html/1 bare jsonld/2");
+    write_turtle("uhttp://a.example/");
+    assert_has("dcterms:title \"html\"");
+    assert_has("dcterms:hasVersion \"1\"");
+    assert_has("dcterms:title \"jsonld\"");
+    assert_has("void:triples 0");
+    assert_lacks("\"bare\"");
+    anew();
+    number(META_TRANSFORMED, 5000);
+    text(META_TRANSFORM, "html/1 jsonld/2");
+    text(META_TRANSFORM_QUADS, "json 1 html 12");
+    write_turtle("uhttp://a.example/");
+    assert_has("void:triples 12");
+    assert_has("void:triples 0");
+    assert_lacks("void:triples 1 ");
+}
+
+static void
+test_checksums_name_their_algorithm(void **state)
+{
+    static const struct {
+        const char *digest, *value;
+        bool sha256;
+    } cases[] = {{"sha256:00ff", "\"00ff\"^^xsd:hexBinary", true},
+                 {"sha1:00fe", "\"00fe\"^^xsd:hexBinary", false},
+                 {"00fd", "\"00fd\"^^xsd:hexBinary", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        anew();
+        number(META_FETCHED, 5000);
+        text(META_PAYLOAD_DIGEST, cases[i].digest);
+        write_turtle("uhttp://a.example/");
+        assert_has(cases[i].value);
+        (cases[i].sha256 ? assert_has : assert_lacks)("spdx:checksumAlgorithm_sha256");
+    }
+    anew();
+    number(META_FETCHED, 5000);
+    write_turtle("uhttp://a.example/");
+    assert_lacks("spdx:");
+}
+
+static void
+test_places_in_the_archive(void **state)
+{
+    (void)state;
+    number(META_FETCHED, 5000);
+    text(META_WARC_RECORD_ID, "no iri");
+    text(META_WARC_FILE, "a.warc.gz");
+    number(META_WARC_OFFSET, 7);
+    write_turtle("uhttp://a.example/");
+    assert_has("dcterms:title \"a.warc.gz\"");
+    assert_lacks("oa:hasSelector"); /* its length is not known */
+    assert_lacks("meta:node");
+    assert_lacks("no iri");
+    anew();
+    number(META_FETCHED, 5000);
+    text(META_WARC_RECORD_ID, "urn:uuid:1");
+    write_turtle("uhttp://a.example/");
+    assert_has("prov:alternateOf <urn:uuid:1>");
+    assert_lacks("oa:hasSource");
+}
+
+static void
+test_dates_of_change(void **state)
+{
+    static const struct {
+        const char *text, *date; /* NULL: none is told */
+    } cases[] = {
+        {"Thu, 01 Jan 1970 00:00:00 GMT", "dcterms:modified \"1970-01-01T00:00:00Z\""},
+        {"Wed, 31 Dec 1969 23:59:59 GMT", NULL},
+        {"Thu, 01 Jan 1970 00:00:01 GMT ", NULL},
+        {"Thu, 01 Jan 1970 00:00:01", NULL},
+        {"yesterday", NULL},
+        {"Thu, 01 Jan 1970 00:00:01 GMT                                   ", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        anew();
+        text(META_LAST_MODIFIED, cases[i].text);
+        write_turtle("uhttp://a.example/");
+        if (cases[i].date != NULL) {
+            assert_has(cases[i].date);
+        } else {
+            assert_lacks("dcterms:modified");
+        }
+    }
+}
+
+/* A date may have 63 bytes: blanks between its parts are any number. */
+static void
+test_dates_have_a_longest(void **state)
+{
+    (void)state;
+    for (int blanks = 35; blanks <= 36; blanks++) {
+        char date[80];
+        snprintf(date, sizeof date, "Thu,%*s01 Jan 1970 00:00:00 GMT", blanks, "");
+        assert_int_equal(strlen(date), 28 + blanks);
+        anew();
+        text(META_LAST_MODIFIED, date);
+        write_turtle("uhttp://a.example/");
+        (blanks == 35 ? assert_has : assert_lacks)("dcterms:modified");
+    }
+}
+
+static void
+test_answers_without_headers(void **state)
+{
+    (void)state;
+    text(META_CONTENT_TYPE, "text/html");
+    number(META_HTTP_STATUS, 299);
+    write_turtle("uhttp://a.example/");
+    assert_has("dcterms:format \"text/html\"");
+    assert_has("http:statusCodeValue 299");
+    assert_has("http:methodName \"GET\"");
+    assert_lacks("http:sc "); /* the code has no name */
+    text(META_RESPONSE_HEADERS, "x: y\n");
+    write_turtle("uhttp://a.example/");
+    assert_lacks("dcterms:format"); /* it is among the headers */
+    anew();
+    text(META_RESPONSE_HEADERS, "a:1\n:no name\nno colon\n\nETAG: 2\nb:\nAccept: 3\nvary: 4\n");
+    write_turtle("uhttp://a.example/");
+    assert_has("http:fieldName \"a\"");
+    assert_has("http:fieldValue \"1\"");
+    assert_has("http:hdrName httph:etag");
+    assert_has("http:hdrName httph:accept");
+    assert_has("http:hdrName httph:vary");
+    assert_has("http:fieldName \"ETAG\"");
+    assert_has("http:fieldValue \"\"");
+    assert_lacks("no name");
+    assert_lacks("no colon");
+    assert_lacks("http:methodName");
+}
+
+static void
+test_sitemaps_and_hosts_say_their_own(void **state)
+{
+    (void)state;
+    text(META_SITEMAP_FACTS, "image http://a.example/i");
+    text(META_SITEMAP_FOR, "http://b.example");
+    text(META_SCHEMAMAPS, "http://a.example/m");
+    text(META_TRANSFORM_RESOURCES, "http://a.example/r");
+    write_turtle("s"
+                 "http://a.example/");
+    assert_has("meta:sitemapSays \"image http://a.example/i\"");
+    assert_lacks("meta:sitemapFor");
+    assert_lacks("isPartOf");
+    write_turtle("uhttp://a.example/");
+    assert_has("meta:sitemapFor <http://b.example>");
+    assert_has("dcterms:requires <http://a.example/r>");
+    assert_lacks("meta:sitemapSays");
+    write_turtle("hhttp://a.example");
+    assert_has("meta:schemamap <http://a.example/m>");
+    assert_lacks("meta:robots ");
+}
+
+/* Every character of ASCII in a link: those that no IRI has make it a text. */
+static void
+test_links_that_are_no_iri(void **state)
+{
+    (void)state;
+    for (unsigned c = 1; c < 0x80; c++) {
+        char link[] = {'x', ':', 'a', (char)c, 'b', '\0'};
+        char iri[16];
+        const bool allowed = c > ' ' && strchr("<>\"{}|\\^`", (int)c) == NULL;
+        anew();
+        text(META_VIA, link);
+        write_turtle("uhttp://a.example/");
+        snprintf(iri, sizeof iri, "<x:a%cb>", (int)c);
+        (allowed ? assert_has : assert_lacks)(iri);
+        (allowed ? assert_lacks : assert_has)("isReferencedBy \"x:a");
+    }
+    anew();
+    text(META_VIA, "no-colon");
+    text(META_REASON, "\xC3\xA9t\xC3\xA9");
+    text(META_REDIRECT_TO, "x:\xE9");
+    write_turtle("uhttp://a.example/");
+    assert_has("isReferencedBy \"no-colon\"");
+    assert_has("rdfs:comment \"\xC3\xA9t\xC3\xA9\"");
+    assert_has("isReplacedBy \"x:\xC3\xA9\"");
+}
+
 static enum status
 note_quad(void *context, const struct quad *quad, struct reason *why)
 {
@@ -305,6 +546,15 @@ main(void)
                                        TEST(test_document),
                                        TEST(test_host),
                                        TEST(test_many_headers),
+                                       TEST(test_activities_begin_and_end),
+                                       TEST(test_transforms_say_so_many_quads),
+                                       TEST(test_checksums_name_their_algorithm),
+                                       TEST(test_places_in_the_archive),
+                                       TEST(test_dates_of_change),
+                                       TEST(test_dates_have_a_longest),
+                                       TEST(test_answers_without_headers),
+                                       TEST(test_sitemaps_and_hosts_say_their_own),
+                                       TEST(test_links_that_are_no_iri),
                                        TEST(test_hostile_values),
                                        TEST(test_keys_that_are_no_iri),
                                        TEST(test_a_refusal_ends_it)};

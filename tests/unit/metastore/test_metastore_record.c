@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "metastore/record.h"
+#include "tests/unit/metastore/record_fields.h"
 
 struct fixture {
     struct meta_update update;
@@ -503,5 +504,5 @@ main(void)
         TEST(test_too_many_fields_are_refused),
         TEST(test_keys),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + record_fields_run();
 }

@@ -29,8 +29,17 @@ int queue_scope_run(void);
 int queue_troubles_run(void);
 /* Which jobs of a lane go out together (queue_bursts.c). */
 int queue_bursts_run(void);
+/* What is answered, figure by figure (queue_answers.c). */
+int queue_answers_run(void);
 /* Berkeley DB, whose calls fail (queue_store.c); of test_queue_parts. */
 int queue_store_run(void);
+/* Lanes without a broker (lanes_alone.c), lines of cluster.conf (cluster_lines.c), what is given
+ * back (freed_tables.c); in ../queue_parts/, of test_queue_parts. */
+int lanes_alone_run(void);
+int cluster_lines_run(void);
+int freed_tables_run(void);
+/* Ranks number by number (../queue_parts/rank_parts.c); of test_priority. */
+int rank_parts_run(void);
 /* Runs as they are written (run_writes.c), and their engine (frontier_runs.c); of test_frontier. */
 int run_writes_run(void);
 int frontier_runs_run(void);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include "base/system/file.h"
 #include "queue/storage/run.h"
@@ -266,6 +267,121 @@ test_what_does_not_pack_is_not_packed(void **state)
     assert_true(sizes[1][1] < sizes[1][0] / 4);
 }
 
+/* ---- runs that cannot be read ---- */
+
+/* Writes one byte of the first block anew, with a checksum that is right again. */
+static void
+change_block(const char *path, size_t length, size_t at, uint8_t byte)
+{
+    uint8_t bytes[256];
+    const int file = open(path, O_RDWR);
+    assert_true(file >= 0 && length <= sizeof bytes);
+    assert_int_equal(pread(file, bytes, length, 0), length);
+    bytes[at] = byte;
+    codec_write_u32(bytes, (uint32_t)crc32(0, bytes + 4, (uInt)(length - 4)));
+    assert_int_equal(pwrite(file, bytes, length, 0), length);
+    assert_int_equal(close(file), 0);
+}
+
+static enum status
+seek(const struct run *run, const char *key, struct reason *why)
+{
+    struct run_cursor cursor;
+    run_cursor_init(&cursor);
+    const enum status status = run_seek(&cursor, run, slice_string(key), why);
+    run_cursor_release(&cursor);
+    return status;
+}
+
+/* A record says how much of its key the one before has, and how long its value is: both may lie. */
+static void
+test_records_that_lie_are_damage(void **state)
+{
+    enum { HEADER = 9, KEY = 8, VALUE = 5, RECORD = 1 + KEY + 1 + VALUE, BLOCK = HEADER + RECORD };
+    static const struct {
+        size_t at;
+        uint8_t byte;
+        bool good;
+    } cases[] = {
+        {HEADER, 0, true},                    /* shared: nothing */
+        {HEADER, KEY + 1, false},             /* more than a key has */
+        {HEADER, 0x80, false},                /* a number without an end within the key */
+        {HEADER + 1 + KEY, VALUE << 1, true}, /* the value's length */
+        {HEADER + 1 + KEY, (VALUE + 1) << 1, false},
+        {5 + 3, RECORD - 1, false}, /* shorter than the block is */
+        {4, 2, false},              /* of no coding that there is */
+    };
+    const char *path = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run *run;
+        struct reason why = {""};
+        assert_int_equal(write_small(path, &why), STATUS_OK);
+        change_block(path, BLOCK, cases[i].at, cases[i].byte);
+        assert_int_equal(run_open(&run, path, &of_lanes, &why), STATUS_OK);
+        const enum status status = seek(run, "12345678", &why);
+        assert_int_equal(status, cases[i].good ? STATUS_OK : STATUS_CORRUPT);
+        assert_true(cases[i].good || strstr(why.text, "is damaged at byte 0;") != NULL);
+        run_close(run);
+    }
+}
+
+static void
+test_a_run_may_be_empty(void **state)
+{
+    const char *path = *state;
+    struct run_writer *writer;
+    struct run_totals totals;
+    struct run_cursor cursor;
+    struct run *run;
+    struct reason why = {""};
+    assert_int_equal(run_writer_open(&writer, path, &of_lanes, 1, NULL, NULL, &why), STATUS_OK);
+    assert_int_equal(run_writer_finish(writer, &totals, &why), STATUS_OK);
+    assert_int_equal(totals.records, 0);
+    assert_int_equal(run_open(&run, path, &of_lanes, &why), STATUS_OK);
+    run_cursor_init(&cursor);
+    assert_int_equal(run_seek(&cursor, run, SLICE(""), &why), STATUS_OK);
+    assert_true(cursor.ended);
+    assert_false(run_may_have(run, SLICE("12345678")));
+    run_cursor_release(&cursor);
+    run_close(run);
+    run_close(NULL);
+    run_writer_drop(NULL);
+}
+
+/* What is no file, cannot be opened, or becomes shorter while it is open. */
+static void
+test_files_that_cannot_be_read(void **state)
+{
+    const char *path = *state;
+    char other[SCRATCH_SIZE + 8];
+    struct run *run = (struct run *)&other;
+    struct reason why = {""};
+    snprintf(other, sizeof other, "%s.x", path);
+    assert_int_equal(symlink(other, other), 0); /* of itself */
+    assert_int_equal(run_open(&run, other, &of_lanes, &why), STATUS_SYSTEM);
+    assert_null(run);
+    assert_non_null(strstr(why.text, "cannot open "));
+    assert_int_equal(unlink(other), 0);
+    assert_int_equal(run_open(&run, other, &of_lanes, &why), STATUS_CORRUPT);
+    assert_non_null(strstr(why.text, " is missing; "));
+    assert_int_equal(mkdir(other, 0700), 0);
+    assert_true(run_open(&run, other, &of_lanes, &why) != STATUS_OK);
+    assert_null(run);
+    assert_int_equal(rmdir(other), 0);
+    assert_int_equal(write_small(path, &why), STATUS_OK);
+    const size_t open = open_descriptors();
+    assert_int_equal(run_open(&run, path, &of_lanes, &why), STATUS_OK);
+    assert_int_equal(run_key_length(run), 8);
+    assert_int_equal(truncate(path, 3), 0);
+    assert_int_equal(seek(run, "12345678", &why), STATUS_CORRUPT);
+    assert_non_null(strstr(why.text, "is damaged at byte 3;"));
+    run_close(run);
+    assert_int_equal(open_descriptors(), open);
+    assert_int_equal(run_open(&run, path, &of_lanes, &why), STATUS_CORRUPT);
+    assert_non_null(strstr(why.text, "is damaged at byte 0;"));
+    assert_int_equal(open_descriptors(), open);
+}
+
 int
 run_writes_run(void)
 {
@@ -275,6 +391,9 @@ run_writes_run(void)
         CASE(test_records_have_limits),
         CASE(test_a_large_run_is_written_in_parts),
         CASE(test_what_does_not_pack_is_not_packed),
+        CASE(test_records_that_lie_are_damage),
+        CASE(test_a_run_may_be_empty),
+        CASE(test_files_that_cannot_be_read),
     };
     return cmocka_run_group_tests_name("run writes", tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Where fetching pays: patterns, ranks, budgets, and what the queue makes of them. */
 #include "base/codec.h"
 #include "tests/unit/queue/queue_fixture.h"
+#include "tests/unit/queue/queue_suites.h"
 
 #include <math.h>
 
@@ -149,6 +150,15 @@ test_estimates(void **state)
     for (uint64_t i = 1; i <= MUCH; i++) {
         assert_int_equal(estimates_find(copy, i * 4)->weight, 1000 + i);
     }
+    store_batch_release(&batch);
+    store_batch_init(&batch);
+    estimates_write(copy, &batch, UINT32_MAX);
+    assert_int_equal(batch.count, 0); /* nothing has changed */
+    for (uint64_t i = 0; i < COUNT; i += ESTIMATES_ROW) {
+        estimates_change(copy, COUNT * 1000 + i)->weight = 1;
+    }
+    estimates_write(copy, &batch, UINT32_MAX);
+    assert_int_equal(batch.count, COUNT / ESTIMATES_ROW); /* each row by one call */
     store_batch_release(&batch);
     estimates_free(estimates);
     estimates_free(copy);
@@ -531,5 +541,5 @@ main(void)
         cmocka_unit_test(test_yield_changes_order),
         cmocka_unit_test(test_budget_spills),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + rank_parts_run();
 }

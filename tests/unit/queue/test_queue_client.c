@@ -15,8 +15,10 @@
 #include "base/system/clock.h"
 #include "queue/client/message.h"
 #include "queue/client/queue_client.h"
+#include "tests/unit/memory_in_use.h"
 
 enum { POSTS_MOST = 16, REPLIES_MOST = 4, TEXT_MAXIMUM = 1 << 18, LEASE_MS = 9000 };
+enum { CALL_MS = 30000, OWN_MS = 1000 }; /* of calls that have no limit of their own, and others */
 
 static char place;
 static struct rpc_client *const transport =
@@ -57,11 +59,14 @@ __wrap_rpc_client_open(struct rpc_client **client, const struct rpc_client_optio
     return open_status == STATUS_OK ? STATUS_OK : status_fail(why, open_status, "no socket");
 }
 
+static size_t closed;
+
 void __wrap_rpc_client_close(struct rpc_client *client);
 void
 __wrap_rpc_client_close(struct rpc_client *client)
 {
     assert_ptr_equal(client, transport);
+    closed++;
 }
 
 void __wrap_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice payload,
@@ -111,7 +116,9 @@ __wrap_rpc_call(struct rpc_client *client, uint8_t verb, struct slice payload, u
                 struct buf *reply, struct reason *why)
 {
     assert_ptr_equal(client, transport);
-    assert_true(timeout_ms > 0 && called < reply_count);
+    const bool limited = verb == QUEUE_STATS || verb == QUEUE_NODES;
+    assert_int_equal(timeout_ms, limited ? OWN_MS : CALL_MS);
+    assert_true(called < reply_count);
     called_verb = verb;
     buf_reset(&call);
     buf_append_slice(&call, payload);
@@ -225,7 +232,7 @@ set_up(void **state)
         replies[i].status = STATUS_OK;
     }
     buf_init(&call, TEXT_MAXIMUM);
-    posted = reply_count = called = 0;
+    posted = reply_count = called = closed = 0;
     incarnation = 0;
     now_ms = 100000;
     transport_wait_ms = -1;
@@ -253,6 +260,25 @@ tear_down(void **state)
 /* ---- cases ---- */
 
 static void
+use_a_client(void)
+{
+    struct queue_client *used;
+    struct reason why = {""};
+    (void)queue_client_open(&used, &(struct queue_client_options){0}, &why);
+    queue_client_close(used);
+    open_status = STATUS_SYSTEM;
+    (void)queue_client_open(&used, &(struct queue_client_options){0}, &why);
+    open_status = STATUS_OK;
+}
+
+static void
+clients_leave_nothing(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(use_a_client));
+}
+
+static void
 without_a_socket_there_is_no_client(void **state)
 {
     struct queue_client *none = client;
@@ -263,6 +289,13 @@ without_a_socket_there_is_no_client(void **state)
                      STATUS_SYSTEM);
     assert_null(none);
     assert_string_equal(why.text, "no socket");
+    assert_int_equal(closed, 0);
+    open_status = STATUS_OK;
+    assert_int_equal(queue_client_open(&none, &(struct queue_client_options){0}, &why), STATUS_OK);
+    queue_client_close(none);
+    assert_int_equal(closed, 1);
+    queue_client_close(NULL);
+    assert_int_equal(closed, 1);
 }
 
 static void
@@ -550,15 +583,15 @@ nodes_and_explanations_are_told(void **state)
                          &(struct queue_node){.name = SLICE("other"), .jobs = 10 + i});
     }
     seen = 0;
-    assert_int_equal(queue_nodes(client, see_node, NULL, 1000, &why), STATUS_OK);
+    assert_int_equal(queue_nodes(client, see_node, NULL, OWN_MS, &why), STATUS_OK);
     assert_int_equal(called_verb, QUEUE_NODES);
     assert_int_equal(seen, 2);
     called = seen = 0;
     replies[0].payload.length--;
-    assert_int_equal(queue_nodes(client, see_node, NULL, 1000, &why), STATUS_PROTOCOL);
+    assert_int_equal(queue_nodes(client, see_node, NULL, OWN_MS, &why), STATUS_PROTOCOL);
     called = 0;
     replies[0].status = STATUS_TIMEOUT;
-    assert_int_equal(queue_nodes(client, see_node, NULL, 1000, &why), STATUS_TIMEOUT);
+    assert_int_equal(queue_nodes(client, see_node, NULL, OWN_MS, &why), STATUS_TIMEOUT);
     called = 0;
     replies[0].status = STATUS_OK;
     buf_reset(&replies[0].payload);
@@ -578,12 +611,74 @@ nodes_and_explanations_are_told(void **state)
     replies[0].status = STATUS_OK;
     buf_reset(&replies[0].payload);
     struct queue_stats stats;
-    assert_int_equal(queue_stats_get(client, &stats, 1000, &why), STATUS_PROTOCOL);
+    assert_int_equal(queue_stats_get(client, &stats, OWN_MS, &why), STATUS_PROTOCOL);
     assert_int_equal(called_verb, QUEUE_STATS);
     called = 0;
     message_put_stats(&replies[0].payload, &(struct queue_stats){.seen = 55});
-    assert_int_equal(queue_stats_get(client, &stats, 1000, &why), STATUS_OK);
+    assert_int_equal(queue_stats_get(client, &stats, OWN_MS, &why), STATUS_OK);
     assert_int_equal(stats.seen, 55);
+}
+
+static bool
+see_job(void *context, const struct job *job, struct slice state, struct slice reason,
+        struct slice reproducer)
+{
+    const size_t *most = context;
+    assert_true(slice_is(state, "buried"));
+    assert_true(slice_is(reason, "a bomb") && slice_is(reproducer, "quadrille do it"));
+    assert_int_equal(job->key.id, seen + 1);
+    assert_true(slice_is(job->uri, "http://a.example/"));
+    seen++;
+    return seen < *most;
+}
+
+static void
+jobs_are_shown_until_enough_are_seen(void **state)
+{
+    enum { JOBS = 3 };
+    struct reason why = {""};
+    size_t most = SIZE_MAX;
+    (void)state;
+    script(0, STATUS_OK, 0, 0, 0);
+    buf_reset(&replies[0].payload);
+    codec_put_u32(&replies[0].payload, JOBS);
+    for (uint64_t id = 1; id <= JOBS; id++) {
+        const struct job job = {.key = {.stage = STAGE_DETECT, .id = id},
+                                .uri = SLICE("http://a.example/")};
+        job_key_encode(&replies[0].payload, &job.key);
+        job_encode(&replies[0].payload, &job);
+        codec_put_slice(&replies[0].payload, SLICE("a bomb"));
+        codec_put_slice(&replies[0].payload, SLICE("quadrille do it"));
+    }
+    seen = 0;
+    assert_int_equal(queue_peek(client, STAGE_DETECT, "buried", 300, see_job, &most, &why),
+                     STATUS_OK);
+    assert_int_equal(seen, JOBS);
+    assert_int_equal(called_verb, QUEUE_PEEK);
+    struct codec_reader reader = codec_reader_of(buf_slice(&call));
+    assert_int_equal(codec_get_u8(&reader), STAGE_DETECT);
+    assert_true(slice_is(codec_get_slice(&reader), "buried"));
+    assert_int_equal(codec_get_varint(&reader), 300);
+    assert_true(codec_at_end(&reader));
+    most = JOBS - 1;
+    seen = called = 0;
+    assert_int_equal(queue_peek(client, STAGE_DETECT, "buried", 300, see_job, &most, &why),
+                     STATUS_OK);
+    assert_int_equal(seen, most);
+    most = SIZE_MAX;
+    for (size_t cut = 1; cut <= 2; cut++) { /* what is whole is shown, and more is not understood */
+        seen = called = 0;
+        replies[0].payload.length--;
+        assert_int_equal(queue_peek(client, STAGE_DETECT, "buried", 300, see_job, &most, &why),
+                         STATUS_PROTOCOL);
+        assert_string_equal(why.text, "the queue's answer was not understood");
+        assert_int_equal(seen, JOBS - 1);
+    }
+    seen = called = 0;
+    replies[0].status = STATUS_TIMEOUT;
+    assert_int_equal(queue_peek(client, STAGE_DETECT, "buried", 300, see_job, &most, &why),
+                     STATUS_TIMEOUT);
+    assert_int_equal(seen, 0);
 }
 
 static bool
@@ -642,6 +737,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(clients_leave_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_socket_there_is_no_client, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_held_is_renewed_at_a_third_of_the_lease, set_up,
                                         tear_down),
@@ -658,6 +754,7 @@ main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(hosts_are_asked_for_until_all_are_seen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nodes_and_explanations_are_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(jobs_are_shown_until_enough_are_seen, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("queue_client", tests, NULL, NULL);
 }

@@ -769,5 +769,6 @@ main(void)
         cmocka_unit_test(test_store_applies_batches_whole),
         cmocka_unit_test(test_store_tells_of_failed_checkpoints),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL) + queue_store_run();
+    return cmocka_run_group_tests(tests, NULL, NULL) + lanes_alone_run() + cluster_lines_run() +
+           freed_tables_run() + queue_store_run();
 }

@@ -144,4 +144,26 @@ check_ready(const char *program)
     (void)close(ends[0]);
     assert_int_equal(call_main(program, (const char *const[]){"--dir", "DIR", NULL}), EXIT_DONE);
     assert_string_equal(said, ""); /* without the flag nobody is told, and nobody minds */
+    assert_int_equal(pipe(ends), 0);
+    (void)snprintf(number, sizeof number, "%d", ends[0]); /* which nobody can write to */
+    assert_int_equal(call_main(program, arguments), EXIT_DONE);
+    assert_non_null(strstr(said, "event=ready_not_told"));
+    assert_int_equal(fcntl(ends[0], F_GETFD), -1);
+    (void)close(ends[1]);
+}
+
+void
+check_access(const char *program)
+{
+    static const struct {
+        const char *setting;
+        mode_t mask;
+    } cases[] = {{"files.readers=owner", 0077}, {"files.readers=group", 0027}};
+    const mode_t before = umask(0);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        (void)umask(0);
+        const char *const arguments[] = {"--dir", "DIR", "--set", cases[i].setting, NULL};
+        assert_int_equal(call_main(program, arguments), EXIT_DONE);
+        assert_int_equal(umask(before), cases[i].mask);
+    }
 }

@@ -37,5 +37,7 @@ void tell_ready(int descriptor);
 void check_ends(const char *program, enum status *loop_ends);
 /* The descriptor is told once, and closed. */
 void check_ready(const char *program);
+/* Others may read what the program writes as files.readers says. */
+void check_access(const char *program);
 
 #endif

@@ -458,6 +458,7 @@ STAND_IN(int, nanosleep, (const struct timespec *pause, struct timespec *left))
 }
 
 int polls_left; /* before a signal comes */
+int readable;   /* the descriptor at which every poll finds something; 0: none */
 void (*between)(void);
 
 STAND_IN(int, poll, (struct pollfd * list, nfds_t n, int wait))
@@ -465,6 +466,7 @@ STAND_IN(int, poll, (struct pollfd * list, nfds_t n, int wait))
     buf_printf(&trace, "poll %d:", wait);
     for (nfds_t i = 1; i < n; i++) {
         assert_int_equal(list[i].events, POLLIN);
+        list[i].revents = readable != 0 && list[i].fd == readable ? POLLIN : 0;
         buf_printf(&trace, " %d", list[i].fd);
     }
     buf_append_char(&trace, '\n');
@@ -526,7 +528,7 @@ set_up(void **state)
     broker_wait = 700;
     room = 0;
     come = come_count = 0;
-    polls_left = 0;
+    polls_left = readable = 0;
     between = NULL;
     files.version = 0;
     files.read = files.told = files.write = STATUS_OK;

@@ -69,6 +69,7 @@ extern enum status bind_status;
 extern int bind_failures;
 extern unsigned binds;
 extern int polls_left; /* before a signal comes */
+extern int readable;
 extern struct cluster *cluster;
 extern void (*between)(void);
 extern int broker_there;

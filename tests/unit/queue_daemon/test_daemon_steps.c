@@ -771,6 +771,23 @@ a_round_passes_the_links_and_tells_of_the_scope(void **state)
                         "close 0\nclose 2\nclose broker\nclose server\n");
 }
 
+/* What the poll says of a link's descriptor is what is made of that link. */
+static void
+links_are_passed_what_was_polled(void **state)
+{
+    enum { POLLS = 3, SECOND = 102 };
+    struct reason why;
+    (void)state;
+    read_cluster(NODES, "n1");
+    outgoing = 0;
+    client_wait_ms[0] = client_wait_ms[2] = 9;
+    polls_left = POLLS;
+    readable = SECOND;
+    assert_int_equal(run_daemon(&why), STATUS_OK);
+    assert_int_equal(processed[0], 1); /* before anybody has polled */
+    assert_int_equal(processed[2], 1 + POLLS);
+}
+
 int
 main(void)
 {
@@ -796,6 +813,7 @@ main(void)
         CASE(requests_are_taken_while_there_is_room),
         CASE(requests_with_metadata_wait_for_the_store),
         CASE(a_round_passes_the_links_and_tells_of_the_scope),
+        CASE(links_are_passed_what_was_polled),
     };
     return cmocka_run_group_tests_name("daemon_steps", tests, NULL, NULL);
 }

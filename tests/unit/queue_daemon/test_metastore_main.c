@@ -40,6 +40,7 @@ ends_are_told(void **state)
     (void)state;
     check_ends("quadrille-metastore", &loop_ends);
     check_ready("quadrille-metastore");
+    check_access("quadrille-metastore");
 }
 
 static void

@@ -34,6 +34,7 @@ ends_are_told(void **state)
     (void)state;
     check_ends("quadrille-queue", &loop_ends);
     check_ready("quadrille-queue");
+    check_access("quadrille-queue");
 }
 
 static void

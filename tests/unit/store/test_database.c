@@ -1,5 +1,6 @@
 /* The opener of Berkeley DB environments: who holds one, what it recovers, and what it refuses. */
 #include <dlfcn.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <errno.h>
@@ -227,6 +229,150 @@ errors_are_told_apart(void **state)
     database_close(&database);
 }
 
+/* What the options say is what the library is told. */
+static void
+options_are_the_librarys(void **state)
+{
+    struct database database;
+    struct reason why = {""};
+    (void)state;
+    for (int threads = 0; threads < 2; threads++) {
+        const struct database_options options = {.folder = folder,
+                                                 .cache_bytes = (UINT64_C(1) << 30) + (64 << 20),
+                                                 .log_file_bytes = 2 << 20,
+                                                 .log_buffer_bytes = 1 << 17,
+                                                 .file_mode = 0600,
+                                                 .no_sync = threads == 0,
+                                                 .threads = threads == 1};
+        uint32_t gigabytes, bytes, number, flags;
+        int count, on;
+        DB *tree;
+        assert_int_equal(database_hold(&database, &options, &why), STATUS_OK);
+        assert_true(database.broken); /* until it is open */
+        assert_int_equal(database_open(&database, &options, &why), STATUS_OK);
+        DB_ENV *environment = database.environment;
+        assert_int_equal(environment->get_cachesize(environment, &gigabytes, &bytes, &count), 0);
+        assert_int_equal(gigabytes, 1);
+        assert_in_range(bytes, 64 << 20, 128 << 20); /* the library adds a part */
+        assert_int_equal(environment->get_lg_bsize(environment, &number), 0);
+        assert_int_equal(number, 1 << 17);
+        assert_int_equal(environment->get_lg_max(environment, &number), 0);
+        assert_int_equal(number, 2 << 20);
+        assert_int_equal(environment->log_get_config(environment, DB_LOG_AUTO_REMOVE, &on), 0);
+        assert_int_equal(on, 1);
+        assert_int_equal(environment->get_flags(environment, &flags), 0);
+        assert_int_equal((flags & DB_TXN_WRITE_NOSYNC) != 0, threads == 0);
+        assert_int_equal(environment->get_open_flags(environment, &flags), 0);
+        assert_int_equal((flags & DB_THREAD) != 0, threads == 1);
+        assert_int_equal(
+            database_open_tree(&database, &tree, "a.db", DB_CREATE | DB_AUTO_COMMIT, &why),
+            STATUS_OK);
+        assert_int_equal(tree->get_open_flags(tree, &flags), 0);
+        assert_int_equal((flags & DB_THREAD) != 0, threads == 1);
+        assert_int_equal(tree->get_flags(tree, &flags), 0);
+        assert_true(flags & DB_CHKSUM);
+        if (threads == 1) {
+            assert_int_equal(environment->mutex_get_init(environment, &number), 0);
+            assert_int_equal(number, 4096);
+            assert_int_equal(environment->get_mp_mtxcount(environment, &number), 0);
+            assert_int_equal(number, 1021);
+        }
+        (void)tree->close(tree, 0);
+        database_close(&database);
+        assert_null(database.environment);
+        assert_null(database.folder);
+        assert_int_equal(database.lock, -1);
+        database_close(&database); /* once more is nothing */
+    }
+}
+
+/* Who may not read its files may not enter its folder. */
+static void
+folders_are_as_open_as_their_files(void **state)
+{
+    static const mode_t modes[][2] = {{0600, 0700}, {0666, 0777}};
+    const mode_t before = umask(0);
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char below[SCRATCH_SIZE + 8];
+        struct database database;
+        struct reason why = {""};
+        struct stat info;
+        snprintf(below, sizeof below, "%s/%zu", folder, i);
+        struct database_options options = options_of(modes[i][0]);
+        options.folder = below;
+        assert_int_equal(database_hold(&database, &options, &why), STATUS_OK);
+        assert_int_equal(stat(below, &info), 0);
+        assert_int_equal(info.st_mode & 0777, modes[i][1]);
+        database_close(&database);
+    }
+    (void)umask(before);
+}
+
+/* What cannot be a folder, nor a tree, is told; there is no handle then, and nothing is locked. */
+static void
+what_cannot_be_opened_is_told(void **state)
+{
+    static char name[2 * PATH_MAX];
+    struct database database;
+    struct reason why = {""};
+    DB *tree;
+    char path[SCRATCH_SIZE + 32];
+    struct database_options options = options_of(0600);
+    (void)state;
+    size_t length = (size_t)snprintf(name, sizeof name, "%s", folder);
+    while (length < PATH_MAX - sizeof "/lock") { /* a long way of saying the same */
+        length += (size_t)snprintf(name + length, sizeof name - length, "/.");
+    }
+    options.folder = name;
+    assert_true(database_hold(&database, &options, &why) != STATUS_OK);
+    database_close(&database);
+    assert_int_equal(open_database(&database, 0600, &why), STATUS_OK);
+    snprintf(path, sizeof path, "%s/t.db", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    tree = (DB *)&why;
+    assert_true(database_open_tree(&database, &tree, "t.db", DB_CREATE | DB_AUTO_COMMIT, &why) !=
+                STATUS_OK);
+    assert_null(tree);
+    assert_non_null(strstr(why.text, "cannot open t.db"));
+    assert_int_equal(database_open_tree(&database, &tree, "none.db", DB_AUTO_COMMIT, &why),
+                     STATUS_SYSTEM);
+    assert_null(tree);
+    database_close(&database);
+    snprintf(path, sizeof path, "%s/lock", folder);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    options.folder = folder;
+    assert_int_equal(database_hold(&database, &options, &why), STATUS_SYSTEM);
+    assert_non_null(strstr(why.text, "cannot open "));
+    assert_int_equal(database.lock, -1);
+    database_close(&database);
+    assert_int_equal(rmdir(path), 0);
+}
+
+/* What the library has to say of its troubles is in the log. */
+static void
+the_library_speaks_in_the_log(void **state)
+{
+    struct database database;
+    struct reason why = {""};
+    char said[4096] = "";
+    int ends[2];
+    (void)state;
+    assert_int_equal(open_database(&database, 0600, &why), STATUS_OK);
+    const int kept = dup(STDERR_FILENO);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(dup2(ends[1], STDERR_FILENO), STDERR_FILENO);
+    database.environment->errx(database.environment, "it hurts %d", 7);
+    assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+    assert_true(read(ends[0], said, sizeof said - 1) > 0);
+    assert_non_null(strstr(said, "event=database message=\"it hurts 7\""));
+    (void)close(kept);
+    (void)close(ends[0]);
+    (void)close(ends[1]);
+    database_close(&database);
+}
+
 /* ---- the checksum ---- */
 
 /* Computes the checksum as the library does. */
@@ -287,6 +433,10 @@ main(void)
         CASE(one_process_holds_it_at_a_time),
         CASE(pages_of_another_size_are_refused),
         CASE(errors_are_told_apart),
+        CASE(options_are_the_librarys),
+        CASE(folders_are_as_open_as_their_files),
+        CASE(what_cannot_be_opened_is_told),
+        CASE(the_library_speaks_in_the_log),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "store/line_sort.h"
 #include "store/sorter.h"
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/scratch.h"
 
 static char folder[SCRATCH_SIZE];
@@ -82,6 +83,7 @@ sorts_as_qsort(size_t count, uint32_t longest, size_t memory)
     }
     assert_int_equal(line_sort_next(sort, &line, &why), STATUS_END);
     line_sort_free(sort);
+    line_sort_free(NULL);
     for (size_t i = 0; i < count; i++) {
         free((char *)(uintptr_t)lines[i].at);
     }
@@ -204,6 +206,277 @@ it_ends_when_it_has_to(void **state)
     task_close(&task);
 }
 
+/* ---- each rule alone ---- */
+
+static void
+words_are_compared_in_order(void **state)
+{
+    static const uint64_t rows[] = {1, 2, 3}, same[] = {1, 2, 4}, more[] = {1, 3, 0};
+    size_t two = 2, three = 3, none = 0;
+    (void)state;
+    assert_int_equal(sorter_compare_words(&two, rows, same), 0);
+    assert_int_equal(sorter_compare_words(&three, rows, same), -1);
+    assert_int_equal(sorter_compare_words(&three, same, rows), 1);
+    assert_int_equal(sorter_compare_words(&two, more, rows), 1);
+    assert_int_equal(sorter_compare_words(&two, rows, more), -1);
+    assert_int_equal(sorter_compare_words(&none, rows, more), 0);
+}
+
+static void
+add(struct task *task, uint64_t number)
+{
+    struct reason why = {""};
+    const uint64_t record[2] = {number, ~number};
+    assert_int_equal(sorter_add(&task->sorter, record, 2, &why), STATUS_OK);
+}
+
+/* The next numbers in order, and no more. */
+static void
+come(struct task *task, const uint64_t *numbers, size_t count)
+{
+    struct reason why = {""};
+    const uint64_t *record;
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(sorter_next(&task->sorter, &record, &why), STATUS_OK);
+        assert_non_null(record);
+        assert_int_equal(record[0], numbers[i]);
+        assert_int_equal(record[1], ~numbers[i]);
+    }
+    for (int again = 0; again < 2; again++) {
+        assert_int_equal(sorter_next(&task->sorter, &record, &why), STATUS_OK);
+        assert_null(record);
+    }
+}
+
+/* No more are merged at a time than memory has buffers for: four to sixty-four runs. */
+static void
+runs_are_merged_as_memory_allows(void **state)
+{
+    enum { KB = 1 << 10, MOST_RUNS = 70 };
+    static const struct {
+        size_t share, runs, merged;
+    } cases[] = {
+        {32 * KB, 4, 0},
+        {32 * KB, 5, 2},
+        {160 * KB, 5, 0},
+        {160 * KB, 6, 2},
+        {256 * KB, 8, 0},
+        {256 * KB, 9, 2},
+        {32 * KB, 8, 6},
+        {32 * KB, 7, 4},
+        {32768 * KB, 64, 0},
+        {32768 * KB, 65, 2},
+        {32768 * KB, MOST_RUNS, 7},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct task task;
+        struct reason why = {""};
+        uint64_t numbers[MOST_RUNS];
+        task_open(&task, UINT64_MAX, 0);
+        task.account.maximum = 2 * cases[i].share + 256 * KB;
+        task.spill.share = cases[i].share;
+        for (uint64_t run = 0; run < cases[i].runs; run++) {
+            numbers[run] = run;
+            add(&task, cases[i].runs - 1 - run);
+            assert_int_equal(sorter_flush(&task.sorter, &why), STATUS_OK);
+        }
+        assert_int_equal(sorter_flush(&task.sorter, &why), STATUS_OK); /* of nothing: no run */
+        assert_int_equal(sorter_end(&task.sorter, &why), STATUS_OK);
+        assert_int_equal(task.sorter.first_run, cases[i].merged);
+        come(&task, numbers, cases[i].runs);
+        task_close(&task);
+    }
+}
+
+/* A merge that fails gives back what it had taken. */
+static void
+merges_may_fail(void **state)
+{
+    enum { RUNS = 5, RUN_RECORDS = 10000, RECORD = 24, DISK = 5 * RUN_RECORDS * RECORD };
+    struct task task;
+    struct reason why = {""};
+    (void)state;
+    task_open(&task, UINT64_MAX, DISK + RUN_RECORDS * RECORD);
+    task.account.maximum = 4 << 20;
+    for (uint64_t run = 0; run < RUNS; run++) {
+        task.spill.share = 2 << 20;
+        for (uint64_t i = 0; i < RUN_RECORDS; i++) {
+            add(&task, i * RUNS + run);
+        }
+        assert_int_equal(sorter_flush(&task.sorter, &why), STATUS_OK);
+    }
+    task.spill.share = 32 << 10;
+    assert_int_equal(sorter_end(&task.sorter, &why), STATUS_LIMIT);
+    assert_int_equal(task.sorter.first_run, 0);
+    task_close(&task);
+}
+
+/* The last record that may be among the first is known when there are so many. */
+static void
+the_bound_is_the_last_of_the_first(void **state)
+{
+    enum { MOST = 300, CUT_AT = 2 * MOST };
+    struct task task;
+    struct reason why = {""};
+    (void)state;
+    task_open(&task, MOST, 0);
+    for (uint64_t i = 0; i < CUT_AT; i++) {
+        assert_null(sorter_bound(&task.sorter));
+        add(&task, 10000 - i);
+    }
+    assert_null(sorter_bound(&task.sorter));
+    add(&task, 1); /* which makes it drop half of them */
+    assert_int_equal(task.sorter.count, MOST + 1);
+    assert_int_equal(sorter_bound(&task.sorter)[0], 10000 - CUT_AT + MOST);
+    assert_int_equal(sorter_end(&task.sorter, &why), STATUS_OK);
+    assert_int_equal(sorter_bound(&task.sorter)[0], 10000 - CUT_AT + MOST - 1);
+    sorter_reset(&task.sorter);
+    assert_null(sorter_bound(&task.sorter));
+    for (uint64_t count = MOST - 1; count <= MOST; count++) {
+        for (uint64_t i = 0; i < count; i++) {
+            add(&task, i);
+        }
+        assert_int_equal(sorter_end(&task.sorter, &why), STATUS_OK);
+        assert_int_equal(sorter_bound(&task.sorter) != NULL, count == MOST);
+        sorter_reset(&task.sorter);
+    }
+    task_close(&task);
+    task_open(&task, 0, 0); /* who wants none has no bound */
+    for (uint64_t i = 0; i < 5; i++) {
+        add(&task, i);
+    }
+    assert_int_equal(sorter_end(&task.sorter, &why), STATUS_OK);
+    assert_null(sorter_bound(&task.sorter));
+    come(&task, NULL, 0);
+    task_close(&task);
+}
+
+/* Used again, it begins anew: of runs, and of memory. */
+static void
+it_can_be_used_again(void **state)
+{
+    static const uint64_t first[] = {1, 2, 3}, second[] = {4, 5};
+    struct task task;
+    struct reason why = {""};
+    (void)state;
+    for (int files = 0; files < 2; files++) {
+        task_open(&task, UINT64_MAX, 0);
+        for (size_t i = 3; i-- > 0;) {
+            add(&task, first[i]);
+            if (files) {
+                assert_int_equal(sorter_flush(&task.sorter, &why), STATUS_OK);
+            }
+        }
+        assert_int_equal(sorter_end(&task.sorter, &why), STATUS_OK);
+        if (files) { /* in the middle */
+            const uint64_t *record;
+            assert_int_equal(sorter_next(&task.sorter, &record, &why), STATUS_OK);
+        } else {
+            come(&task, first, 3);
+        }
+        sorter_reset(&task.sorter);
+        assert_int_equal(task.sorter.run_count, 0);
+        add(&task, second[1]);
+        add(&task, second[0]);
+        assert_int_equal(sorter_end(&task.sorter, &why), STATUS_OK);
+        come(&task, second, 2);
+        task_close(&task);
+    }
+}
+
+/* Memory grows by doubling; the account says whose it is when there is none. */
+static void
+memory_is_taken_by_and_by(void **state)
+{
+    enum { KB = 1 << 10, PLACE = sizeof(size_t), FIRST = 32 * KB + 512 * PLACE };
+    uint64_t large[5 * KB] = {0}; /* 40 KiB */
+    struct task task;
+    struct reason why = {""};
+    (void)state;
+    task_open(&task, UINT64_MAX, 0);
+    task.spill.folder = NULL;
+    for (uint64_t i = 0; i < 512; i++) {
+        add(&task, i);
+        assert_int_equal(task.account.used, FIRST);
+    }
+    add(&task, 512);
+    assert_int_equal(task.account.used, FIRST + 512 * PLACE);
+    assert_int_equal(sorter_add(&task.sorter, large, 5 * KB, &why), STATUS_OK);
+    assert_int_equal(task.account.used, 64 * KB + 1024 * PLACE);
+    task.account.maximum = task.account.used + 64 * KB - 1;
+    assert_int_equal(sorter_add(&task.sorter, large, 5 * KB, &why), STATUS_LIMIT);
+    assert_non_null(strstr(why.text, "(records)"));
+    task.account.maximum++;
+    assert_int_equal(sorter_add(&task.sorter, large, 5 * KB, &why), STATUS_OK);
+    task_close(&task);
+}
+
+static enum status
+count_calls(const void *context, struct reason *why)
+{
+    (void)why;
+    ++**(unsigned *const *)context;
+    return STATUS_OK;
+}
+
+/* Whether to go on is asked now and then, not for each of the comparisons. */
+static void
+it_asks_now_and_then(void **state)
+{
+    unsigned calls = 0, *where = &calls;
+    struct task task;
+    struct reason why = {""};
+    (void)state;
+    task_open(&task, UINT64_MAX, 0);
+    task.account.maximum = 64 << 20;
+    task.spill.share = 32 << 20;
+    task.spill.check = count_calls;
+    task.spill.check_context = &where;
+    assert_int_equal(add_records(&task, &why), STATUS_OK);
+    const unsigned compared = task.sorter.work;
+    assert_true(compared > RECORDS);
+    assert_int_equal(calls, compared / (1 << 16) + 1);
+    task_close(&task);
+}
+
+static void
+sort_lines(void)
+{
+    struct reason why = {""};
+    struct slice line;
+    struct line_sort *sort = line_sort_new(folder, 0);
+    if (line_sort_add(sort, SLICE("a line"), &why) == STATUS_OK &&
+        line_sort_finish(sort, &why) == STATUS_OK) {
+        (void)line_sort_next(sort, &line, &why);
+    }
+    line_sort_free(sort);
+}
+
+static void
+sort_runs(void)
+{
+    struct task task;
+    struct reason why = {""};
+    const uint64_t *record;
+    task_open(&task, UINT64_MAX, 0);
+    for (uint64_t i = 0; i < 3; i++) {
+        add(&task, i);
+        (void)sorter_flush(&task.sorter, &why);
+    }
+    (void)sorter_end(&task.sorter, &why);
+    (void)sorter_next(&task.sorter, &record, &why);
+    task_close(&task);
+}
+
+static void
+sorters_leave_nothing(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(sort_lines));
+    assert_true(leaves_no_memory(sort_runs));
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
@@ -213,6 +486,14 @@ main(void)
         CASE(lines_come_in_order),
         CASE(runs_are_merged_and_the_rest_is_dropped),
         CASE(it_ends_when_it_has_to),
+        CASE(words_are_compared_in_order),
+        CASE(runs_are_merged_as_memory_allows),
+        CASE(merges_may_fail),
+        CASE(the_bound_is_the_last_of_the_first),
+        CASE(it_can_be_used_again),
+        CASE(memory_is_taken_by_and_by),
+        CASE(it_asks_now_and_then),
+        CASE(sorters_leave_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,6 +142,115 @@ codes_are_learnt(void **state)
     compressor_close(own);
 }
 
+/* Of the first sixteen records each is a sample, then every sixteenth; codes are made when there
+ * are twice as many samples, and at 128 the older ones are half forgotten. */
+static void
+codes_are_made_at_powers_of_two(void **state)
+{
+    enum { SIZE = 900, CALLS = 2900, EACH = 16 };
+    static const unsigned made_at[] = {256, 768, 1792, 2816}; /* 32, 64, 128 and 128 samples */
+    (void)state;
+    struct compressor *compressor = compressor_open(1);
+    char *room = memory_alloc(compressor_bound(compressor, SIZE));
+    char *last = memory_zero(compressor_bound(compressor, SIZE), 1);
+    struct buf text;
+    size_t last_length = 0, made = 0;
+    buf_init(&text, SIZE_MAX);
+    put_words(&text, SIZE, 1);
+    for (unsigned call = 0; call < CALLS; call++) {
+        if (call == EACH) { /* others than were learnt from */
+            buf_reset(&text);
+            for (uint32_t seed = 5; text.length < SIZE;) {
+                buf_append_char(&text, (char)('A' + next_random(&seed) % 26));
+            }
+        }
+        const size_t n =
+            compressor_member(compressor, COMPRESSOR_CONTENT, buf_slice(&text), SIZE, room);
+        const bool other = n != last_length || memcmp(room, last, n) != 0;
+        if (call > EACH && other) {
+            assert_true(made < sizeof made_at / sizeof *made_at);
+            assert_int_equal(call, made_at[made++]);
+        }
+        memcpy(last, room, n);
+        last_length = n;
+    }
+    assert_int_equal(made, sizeof made_at / sizeof *made_at);
+    free(room);
+    free(last);
+    buf_release(&text);
+    compressor_close(compressor);
+    compressor_close(NULL);
+}
+
+/* Requests have codes of their own. */
+static void
+kinds_are_learnt_apart(void **state)
+{
+    enum { SIZE = 900 };
+    (void)state;
+    struct compressor *one = compressor_open(1), *both = compressor_open(1);
+    char *room = memory_alloc(compressor_bound(one, SIZE));
+    char *other = memory_alloc(compressor_bound(one, SIZE));
+    struct buf text, noise;
+    buf_init(&text, SIZE_MAX);
+    buf_init(&noise, SIZE_MAX);
+    put_words(&text, SIZE, 1);
+    put_noise(&noise, SIZE, 2);
+    for (int i = 0; i < 5; i++) {
+        (void)compressor_member(both, COMPRESSOR_REQUEST, buf_slice(&noise), SIZE, other);
+        const size_t n = compressor_member(one, COMPRESSOR_CONTENT, buf_slice(&text), SIZE, room);
+        assert_int_equal(compressor_member(both, COMPRESSOR_CONTENT, buf_slice(&text), SIZE, other),
+                         n);
+        assert_memory_equal(room, other, n);
+    }
+    free(room);
+    free(other);
+    buf_release(&text);
+    buf_release(&noise);
+    compressor_close(one);
+    compressor_close(both);
+}
+
+/* Sixty-four bytes of text in the middle, and how even the rest is. */
+static void
+samples_are_from_the_middle(void **state)
+{
+    enum { SAMPLE = 512, TEXT = 64, BYTES = SAMPLE + 200 };
+    char bytes[BYTES];
+    (void)state;
+    for (size_t length = SAMPLE - 1; length <= SAMPLE; length++) {
+        for (size_t i = 0; i < length; i++) {
+            bytes[i] = (char)(i * 167 + 0x80);
+        }
+        assert_int_equal(compressor_is_packed(slice_of(bytes, length)), length == SAMPLE);
+    }
+    for (size_t text = TEXT - 1; text <= TEXT; text++) {
+        for (size_t i = 0; i < BYTES; i++) {
+            const size_t at = i - (BYTES - SAMPLE) / 2;
+            bytes[i] = (char)(at < text ? '\t' + at * 7 % ('~' - '\t' + 1) : i * 167 + 0x80);
+        }
+        assert_int_equal(compressor_is_packed(slice_of(bytes, BYTES)), text < TEXT);
+    }
+    bytes[(BYTES - SAMPLE) / 2] = '\b'; /* no text, and neither is the last byte of ASCII */
+    assert_true(compressor_is_packed(slice_of(bytes, BYTES)));
+    bytes[(BYTES - SAMPLE) / 2] = 0x7f;
+    assert_true(compressor_is_packed(slice_of(bytes, BYTES)));
+    /* 1 in 200: 512 bytes of which so many are the same are as even as that, or less. */
+    for (size_t same = 1; same < 64; same++) {
+        size_t squares = 0;
+        unsigned counts[256] = {0};
+        for (size_t i = 0; i < SAMPLE; i++) {
+            bytes[i] = (char)(i < same ? 0 : i * 167 + 0x80);
+            counts[(unsigned char)bytes[i]]++;
+        }
+        for (size_t i = 0; i < 256; i++) {
+            squares += counts[i] * counts[i];
+        }
+        assert_int_equal(compressor_is_packed(slice_of(bytes, SAMPLE)),
+                         squares - SAMPLE < SAMPLE * SAMPLE / 200);
+    }
+}
+
 static void
 what_is_packed_is_told_from_text(void **state)
 {
@@ -174,6 +283,9 @@ main(void)
         cmocka_unit_test(every_level_and_size_is_read_by_zlib),
         cmocka_unit_test(packed_bytes_are_stored_as_they_are),
         cmocka_unit_test(codes_are_learnt),
+        cmocka_unit_test(codes_are_made_at_powers_of_two),
+        cmocka_unit_test(kinds_are_learnt_apart),
+        cmocka_unit_test(samples_are_from_the_middle),
         cmocka_unit_test(what_is_packed_is_told_from_text),
     };
     return cmocka_run_group_tests_name("compress", tests, NULL, NULL);

@@ -680,5 +680,5 @@ main(void)
         cmocka_unit_test(test_record_of_another_version),
     };
     return cmocka_run_group_tests_name("warc", tests, make_directory, remove_directory) +
-           warc_records_run() + warc_faults_run();
+           warc_records_run() + warc_members_run() + warc_faults_run();
 }

@@ -3,6 +3,7 @@
 #define TESTS_UNIT_WARC_WARC_WRITER_H
 
 int warc_records_run(void);
+int warc_members_run(void);
 int warc_faults_run(void);
 
 #endif
