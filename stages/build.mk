@@ -64,7 +64,8 @@ test_host_plan_WRAPS := stage_release stage_output stage_put_meta stage_director
 	scope_allows hosts_find host_set_cover clock_wall_ms content_open content_close_files content_read metastore_get \
 	fetch_parser_submit parsed_description_decode
 test_fetch_ftp_WRAPS := fetch_http_forget
-test_fetch_places_WRAPS := robots_size
+test_fetch_places_PARTS := tests/unit/stages/fetch_proxies.o
+test_fetch_places_WRAPS := robots_size getaddrinfo
 test_fetch_http_PARTS := tests/unit/stages/fetch_addresses.o
 test_fetch_stage_PARTS := tests/unit/fetch_web.o tests/unit/stages/fetching.o
 test_stage_pace_PARTS := $(addprefix tests/unit/stages_work/,batch_stand_ins.o stage_batches.o stage_metadata.o stage_timers.o)
