@@ -44,5 +44,7 @@ check_expressions(const struct expression_case *cases, size_t count)
 
 /* value_edges.c: the limits of numbers, times, texts and patterns. */
 int value_edges_run(void);
+/* result_rows.c */
+int result_rows_run(void);
 
 #endif
