@@ -344,6 +344,10 @@ main(void)
         cmocka_unit_test(malformed_postings_are_bad),
         cmocka_unit_test(lists_of_links_are_read),
         cmocka_unit_test(links_are_found),
+        cmocka_unit_test(subjects_are_counted_by_their_predicates),
+        cmocka_unit_test(a_subject_has_many_predicates),
+        cmocka_unit_test(documents_are_counted_by_their_hosts),
+        cmocka_unit_test(hosts_are_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
