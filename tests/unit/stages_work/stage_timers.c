@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "stages/skeleton/stage_events.h"
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/stages_work/batch_stand_ins.h"
 #include "tests/unit/stages_work/stage_batches.h"
 
@@ -218,6 +219,8 @@ who_is_let_go_is_not_called(void **state)
     events_round(&events, 0);
     assert_int_equal(called->calls, 2);
     assert_int_equal(other->calls, 0);
+    struct epoll_event ready[2];
+    assert_int_equal(epoll_wait(events.epoll, ready, 2, 0), 1); /* the kernel knows it, too */
     events_watch(&events, other->ends[0], EPOLLIN, reads, other);
     events_watch(&events, called->ends[0], 0, NULL, NULL);
     events_round(&events, 0);
@@ -235,6 +238,39 @@ who_is_let_go_is_not_called(void **state)
         close(all[i].ends[0]);
         close(all[i].ends[1]);
     }
+}
+
+/* Watches that come and go leave nothing in memory. */
+static void
+watches_are_freed(void **state)
+{
+    enum { TIMES = 5000 };
+    struct reason why;
+    struct end end = {0};
+    (void)state;
+    if (!memory_is_counted()) {
+        skip();
+    }
+    assert_int_equal(pipe(end.ends), 0);
+    const size_t before = memory_in_use();
+    assert_int_equal(events_open(&events, &why), STATUS_OK);
+    for (unsigned i = 0; i < TIMES; i++) {
+        events_watch(&events, end.ends[0], EPOLLIN, reads, &end);
+        events_watch(&events, end.ends[0], EPOLLIN, reads, &end); /* is the same one */
+        if (i % 2 == 0) {
+            events_watch(&events, end.ends[0], 0, NULL, NULL);
+            events_watch(&events, end.ends[1], EPOLLOUT, reads, &end);
+            events_watch(&events, end.ends[1], 0, NULL, NULL);
+        }
+        if (i % 100 == 99 && i < TIMES / 2) { /* those of the second half are freed at the end */
+            events_round(&events, 0);
+            assert_true(memory_in_use() < before + TIMES);
+        }
+    }
+    events_close(&events);
+    assert_true(memory_in_use() < before + TIMES);
+    close(end.ends[0]);
+    close(end.ends[1]);
 }
 
 /* A round waits as long as it is told, or until the next timer; never for longer than a minute. */
@@ -281,6 +317,7 @@ stage_timers_run(void)
         cmocka_unit_test(who_is_ready_is_called),
         cmocka_unit_test(a_number_is_used_again),
         cmocka_unit_test(who_is_let_go_is_not_called),
+        cmocka_unit_test(watches_are_freed),
         cmocka_unit_test(rounds_wait_for_who_is_first),
     };
     return cmocka_run_group_tests_name("timers", tests, NULL, NULL);
