@@ -15,4 +15,8 @@ void a_subject_has_many_predicates(void **state);
 void documents_are_counted_by_their_hosts(void **state);
 void hosts_are_many(void **state);
 
+/* word_queries.c */
+void searches_are_read(void **state);
+void searches_have_bounds(void **state);
+
 #endif

@@ -348,6 +348,8 @@ main(void)
         cmocka_unit_test(a_subject_has_many_predicates),
         cmocka_unit_test(documents_are_counted_by_their_hosts),
         cmocka_unit_test(hosts_are_many),
+        cmocka_unit_test(searches_are_read),
+        cmocka_unit_test(searches_have_bounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
