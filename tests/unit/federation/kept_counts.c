@@ -144,7 +144,7 @@ static struct federation federation;
 static struct counting counting;
 
 static enum status
-go_on(void *context, struct reason *why)
+go_on(const void *context, struct reason *why)
 {
     (void)context, (void)why;
     return STATUS_OK;
