@@ -369,7 +369,7 @@ queries_of_a_path_have_a_budget(void **state)
 static void
 descriptors_and_timers_reach_the_transfers(void **state)
 {
-    static const int descriptors[] = {3, 40, 3};
+    static const int descriptors[] = {1, 40, 1};
     void *first = NULL;
     (void)state;
     (void)begin(NULL);
@@ -456,6 +456,17 @@ what_cannot_be_opened_is_told(void **state)
     assert_string_equal(why.text, "no transfers");
     steps.spec->close(steps.stage);
     assert_trace("close workers that never were\nclose transfers\n");
+    steps.spec = NULL;
+    steps_end();
+    steps_prepare(NULL, NULL);
+    char path[SCRATCH_SIZE + 8];
+    snprintf(path, sizeof path, "%s/warc", steps.directory);
+    FILE *file = fopen(path, "w"); /* where a folder should be */
+    assert_non_null(file);
+    fclose(file);
+    assert_int_not_equal(steps_open(&why), STATUS_OK);
+    steps.spec->close(steps.stage);
+    assert_trace("close workers that never were\nclose transfers that never were\n");
     steps.spec = NULL;
     steps_end();
     http_status = STATUS_OK;

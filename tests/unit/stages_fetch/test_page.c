@@ -586,7 +586,7 @@ what_is_gone_is_confirmed(void **state)
     char time[CLOCK_TEXT_SIZE], attempt[TEXT];
     (void)state;
     clock_text(steps.now_ms, 1, time);
-    snprintf(attempt, sizeof attempt, "%s fetch 404 or 410, to be confirmed", time);
+    snprintf(attempt, sizeof attempt, "%s fetch 404 or 410, to be confirmed\n", time);
     job.generation = 2;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fetch.recrawl.on = cases[i].recrawl;
