@@ -1,3 +1,5 @@
+#include "index/query/query.h"
+#include "index/query/update.h"
 #include "tests/unit/query/grammar_tokens.h"
 #include "tests/unit/query/query_case.h"
 
@@ -217,6 +219,15 @@ test_rows_without_a_value(void **state)
     QUERY_CASES("", NULL, cases);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    query_free(NULL);
+    update_free(NULL);
+}
+
 int
 main(void)
 {
@@ -227,6 +238,7 @@ main(void)
         cmocka_unit_test(test_selections),
         cmocka_unit_test(test_rows_without_a_value),
         cmocka_unit_test(no_token_is_read_over),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

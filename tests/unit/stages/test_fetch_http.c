@@ -552,6 +552,14 @@ every_connection_can_be_directed(void **state)
     close_client(client);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    fetch_http_close(NULL);
+}
+
 int
 main(void)
 {
@@ -575,6 +583,7 @@ main(void)
         cmocka_unit_test(bodies_share_a_limit_of_memory),
         cmocka_unit_test(private_addresses_are_refused_when_connecting),
         cmocka_unit_test(every_connection_can_be_directed),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests_name("fetch_http", tests, start_server, NULL) +
