@@ -19,7 +19,7 @@
 #include "tests/unit/stages_work/stage_steps.h"
 
 #define PAGE "http://a.example/page"
-enum { POOL_DESCRIPTOR = 50 };
+enum { POOL_DESCRIPTOR = 50, TROUBLES = 3 };
 
 static struct fetch_loop loop; /* as fetch_http was given it */
 static int http_there, parser_there, pool_there, server_there;
@@ -124,7 +124,7 @@ end_task(const char *step, struct task *task)
     assert_ptr_equal(task->fetch, steps.stage);
     assert_int_equal(task->end.visit, VISIT_FAILED);
     host_of_task = digest_local(task->origin);
-    assert_non_null(host_delays_pace(task->fetch->host_delays, host_of_task));
+    assert_int_equal(host_delays_pace(task->fetch->host_delays, host_of_task)->troubles, TROUBLES);
     host_delays_part(task->fetch->host_delays, host_of_task);
     buf_release(&task->robots.url);
     free(task);
@@ -186,6 +186,19 @@ void
 fetch_slow_close(struct fetch *fetch)
 {
     assert_int_equal(fetch->slow.whole_ms, 77);
+}
+
+/* Starts a job as it comes from the queue, with what that knows of the host's pace. */
+static void
+start(const struct job *job, const struct document *document)
+{
+    struct job handed = *job;
+    struct buf pace;
+    buf_init(&pace, 256);
+    pace_encode(&pace, &(struct pace){.troubles = TROUBLES}, steps.now_ms);
+    handed.pace = buf_slice(&pace);
+    steps_start(&handed, document);
+    buf_release(&pace);
 }
 
 static const struct fetch *
@@ -320,7 +333,7 @@ jobs_go_their_ways(void **state)
                                 .attempt = 1};
         const struct document document = {.unverified = rows[i].unverified};
         steps.scope = i;
-        steps_start(&job, &document);
+        start(&job, &document);
         snprintf(expected, sizeof expected, "scope 0\n%s", rows[i].trace);
         assert_trace(expected);
     }
@@ -355,7 +368,7 @@ queries_of_a_path_have_a_budget(void **state)
                                 .attempt = rows[i].attempt,
                                 .deaths = rows[i].deaths,
                                 .generation = rows[i].generation};
-        steps_start(&job, NULL);
+        start(&job, NULL);
         assert_int_equal(
             strstr(steps.trace.data, "denied: traps.queries: too many queries of one path") != NULL,
             rows[i].denied);
