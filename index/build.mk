@@ -69,7 +69,7 @@ test_federation_counts_PARTS := tests/unit/federation/told_streams.o
 test_federation_counts_WRAPS := $(told_streams_WRAPS)
 test_parted_joins_PARTS := tests/unit/index_service/served_partitions.o
 test_federation_estimates_WRAPS := rpc_client_post client_wait
-test_federation_values_PARTS := tests/unit/federation/told_streams.o
+test_federation_values_PARTS := tests/unit/federation/told_streams.o tests/unit/federation/kept_counts.o
 test_federation_values_WRAPS := $(told_streams_WRAPS)
 test_federation_keys_PARTS := tests/unit/federation/told_streams.o
 test_federation_keys_WRAPS := $(told_streams_WRAPS)
@@ -97,5 +97,6 @@ test_index_tables_WRAPS := tree_get tree_put cursor_write cursor_write_last cloc
 	partition_reader_share partition_reader_close
 test_tree_calls_WRAPS := tree_get tree_position tree_cursor_open tree_cursor_move fence_seek fence_next tree_copy_pages \
 	tree_compact_step
-test_index_parts_PARTS := tests/unit/index_parts/posting_pieces.o tests/unit/index_parts/links_lists.o
+test_index_parts_PARTS := tests/unit/index_parts/posting_pieces.o tests/unit/index_parts/links_lists.o \
+	tests/unit/index_parts/census_model.o tests/unit/index_parts/word_queries.o
 test_provenance_ALONE := it starts itself anew as the metadata store

@@ -30,6 +30,7 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages_fetch/test_host_report tests/unit/stages_fetch/test_page tests/unit/stages_fetch/test_request_turn tests/unit/stages_fetch/test_visit \
 	tests/unit/stages_fetch/test_rules tests/unit/stages_fetch/test_known_rules \
 	tests/unit/stages_fetch/test_sitemap_entries tests/unit/stages_fetch/test_sitemap_fetch tests/unit/stages_fetch/test_task_jobs \
+	tests/unit/stages_fetch/test_fetch_program \
 	tests/unit/stages_work/test_document_worker tests/unit/stages_work/test_content_places \
 	tests/unit/stages_work/test_detect_stage tests/unit/stages_work/test_extract_stage tests/unit/stages_work/test_services tests/unit/stages_work/test_stage_main \
 	tests/unit/stages_work/test_transform_stage
@@ -65,12 +66,13 @@ test_host_plan_WRAPS := stage_release stage_output stage_put_meta stage_director
 	scope_allows hosts_find host_set_cover clock_wall_ms content_open content_close_files content_read metastore_get \
 	fetch_parser_submit parsed_description_decode
 test_fetch_ftp_WRAPS := fetch_http_forget
-test_fetch_places_WRAPS := robots_size
+test_fetch_places_PARTS := tests/unit/stages/fetch_proxies.o
+test_fetch_places_WRAPS := robots_size getaddrinfo
 test_fetch_http_PARTS := tests/unit/stages/fetch_addresses.o
 test_fetch_stage_PARTS := tests/unit/fetch_web.o tests/unit/stages/fetching.o
 test_stage_pace_PARTS := $(addprefix tests/unit/stages_work/,batch_stand_ins.o stage_batches.o stage_metadata.o stage_timers.o)
 test_stage_pace_WRAPS := queue_complete metastore_put clock_monotonic_ms process_state_wait process_state_goes_on \
-	process_state_end
+	process_state_end epoll_wait
 test_worker_PARTS := tests/unit/stages/sandbox_steps.o tests/unit/stages/worker_pools.o tests/hooks/document_hook.o
 test_worker_WRAPS := transform_run setrlimit prctl landlock_enter landlock_enter_alone seccomp_init seccomp_rule_add \
 	seccomp_load
@@ -100,6 +102,10 @@ test_visit_WRAPS := clock_wall_ms stage_release stage_timer stage_put_meta stage
 	metastore_get schedule_visit
 test_page_PARTS := tests/unit/stages_work/stage_steps.o $(addprefix stages/fetch/,page.o task/task_archive.o task/task_end.o task/task_output.o)
 test_page_WRAPS := $(work_WRAPS) warc_write_exchange
+test_fetch_program_PARTS := tests/unit/stages_work/stage_steps.o $(addprefix stages/fetch/,fetch_stage.o task/task_kind.o)
+test_fetch_program_WRAPS := $(work_WRAPS) fork_server_start fork_server_close fetch_http_open fetch_http_close \
+	fetch_http_ready fetch_http_tick fetch_parser_open fetch_parser_close fetch_parser_pool worker_pool_descriptor \
+	worker_pool_process warc_sync
 test_host_report_PARTS := stages/fetch/task/host_report.o
 test_host_report_WRAPS := stage_report_host clock_wall_ms clock_monotonic_ms
 test_content_places_PARTS := tests/unit/stages_work/stage_steps.o

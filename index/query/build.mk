@@ -21,3 +21,6 @@ FUZZERS += fuzz_sparql
 CONFORMANCE += run_sparql
 test_query_plans_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_watched.o
 test_query_parser_PARTS := tests/unit/query/grammar_tokens.o
+test_query_answers_PARTS := tests/unit/query/path_model.o
+test_query_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_shapes.o
+test_query_value_PARTS := tests/unit/query/value_edges.o tests/unit/query/result_rows.o

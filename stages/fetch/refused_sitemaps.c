@@ -24,8 +24,9 @@ static void
 take_naming(struct task *task, struct slice record)
 {
     struct document *document = &task->job->document;
-    struct slice submitter;
-    if (meta_record_text(record, META_SITEMAP_SUBMITTER, &submitter) && submitter.length > 0) {
+    struct slice submitter = {0};
+    (void)meta_record_text(record, META_SITEMAP_SUBMITTER, &submitter);
+    if (submitter.length > 0) {
         document->type = SLICE(SITEMAP_TYPE);
         document->content_type = arena_copy(&task->job->arena, submitter);
     }

@@ -188,23 +188,42 @@ share_memory(const struct world *world)
 
 /* ---- leaving ---- */
 
+/* Whether a child can do it, which leads no process group yet, as the program does. */
+static bool
+child_can(bool (*leaves)(void))
+{
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(leaves());
+    }
+    int status = 0;
+    return child > 0 && waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 1;
+}
+
+static bool
+has_session(void)
+{
+    return setsid() >= 0;
+}
+
+static bool
+has_group(void)
+{
+    return setpgid(0, 0) == 0;
+}
+
 static bool
 begin_session(const struct world *world)
 {
     (void)world;
-    return setsid() >= 0;
+    return child_can(has_session);
 }
 
 static bool
 leave_group(const struct world *world)
 {
     (void)world;
-    const pid_t child = fork();
-    if (child == 0) {
-        _exit(setpgid(0, 0) == 0);
-    }
-    int status = 0;
-    return child > 0 && waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 1;
+    return child_can(has_group);
 }
 
 static bool

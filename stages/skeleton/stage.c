@@ -124,9 +124,6 @@ on_signal(void *context, uint32_t epoll_events)
     struct signalfd_siginfo info;
     (void)epoll_events;
     while (read(run->signals, &info, sizeof info) == sizeof info) {
-        if (info.ssi_signo == SIGCHLD) {
-            continue; /* only wakes the loop; whoever has children reaps them */
-        }
         if (!run->stopping || run->stop_deadline_ms == UINT64_MAX) {
             log_info("stopping", "signal=%u running=%zu", info.ssi_signo, run->jobs.running);
             run->stop_deadline_ms = clock_monotonic_ms() + STOP_TIMEOUT_MS;

@@ -1,6 +1,5 @@
 /* One epoll set with callbacks and one-shot timers: a heap by due time, and a map from (tick,
  * context) to the place in it, since fetch has one for each host that rests. */
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 #include "stages/skeleton/stage_events.h"
 
 struct watch {
-    int descriptor;
     bool removed;
     stage_ready *ready;
     void *context;
@@ -95,14 +93,13 @@ events_watch(struct events *events, int descriptor, uint32_t epoll_events, stage
     const int likely = watch == NULL ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
     if (watch == NULL) {
         watch = memory_zero(1, sizeof *watch);
-        watch->descriptor = descriptor;
         events->watches[descriptor] = watch;
     }
     watch->ready = ready;
     watch->context = context;
     struct epoll_event event = {.events = epoll_events, .data.ptr = watch};
-    if (epoll_ctl(events->epoll, likely, descriptor, &event) != 0 &&
-        (errno == ENOENT || errno == EEXIST)) { /* it was closed, or a callback came late */
+    if (epoll_ctl(events->epoll, likely, descriptor, &event) != 0) {
+        /* It was closed, or a callback came late. */
         (void)epoll_ctl(events->epoll, likely == EPOLL_CTL_ADD ? EPOLL_CTL_MOD : EPOLL_CTL_ADD,
                         descriptor, &event);
     }

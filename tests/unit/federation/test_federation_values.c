@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "index/client/federation/federation_values.h"
 #include "index/protocol/triples_request.h"
+#include "tests/unit/federation/kept_counts.h"
 #include "tests/unit/federation/told_streams.h"
 
 enum { TRIPLES_MOST = 8, MEMORY = 16 << 20 };
@@ -354,5 +355,5 @@ main(void)
         cmocka_unit_test_setup_teardown(what_is_wrong_is_no_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(it_ends_in_time_and_in_its_memory, set_up, tear_down),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + kept_counts_run();
 }

@@ -197,6 +197,14 @@ a_copy_of_a_file_is_told_with_its_digest(void **state)
     assert_non_null(strstr(why.text, "cannot make"));
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    backup_receiver_free(NULL);
+}
+
 int
 main(void)
 {
@@ -205,6 +213,7 @@ main(void)
         cmocka_unit_test(streams_that_make_no_sense_are_refused),
         cmocka_unit_test(what_is_not_whole_is_no_backup),
         cmocka_unit_test(a_copy_of_a_file_is_told_with_its_digest),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests_name("backup_stream", tests, set_up, tear_down);
 }

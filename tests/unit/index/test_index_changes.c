@@ -1,5 +1,6 @@
 /* Who applies the change log to a dump has what the index has: through replacements, removals,
  * patches, new starts, and a log that is too short. */
+#include "index/changes/change_log.h"
 #include "tests/unit/index/index_fixture.h"
 
 #include <arpa/inet.h>
@@ -563,6 +564,16 @@ subscribers_get_all_batches(void **state)
     buf_release(&lines);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    change_log_close(NULL);
+    publisher_stop(NULL);
+    publisher_wake(NULL);
+}
+
 int
 main(void)
 {
@@ -579,6 +590,7 @@ main(void)
                                         close_index),
         cmocka_unit_test_setup_teardown(subscribers_get_all_batches, open_index, close_index),
         cmocka_unit_test(positions_are_read_as_written),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) + index_change_log_run();
 }

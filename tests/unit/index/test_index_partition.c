@@ -1,4 +1,5 @@
 /* Replacement of documents against a model: random batches, dumps, verify, search, reopening. */
+#include "index/write/partition.h"
 #include "tests/unit/index/index_fixture.h"
 
 #include "index/write/packed_quads.h"
@@ -411,6 +412,16 @@ terms_of_every_shape_come_back(void **state)
     fixture_run("rm -r %s%s", where, "");
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    partition_close(NULL);
+    index_batch_free(NULL);
+    partition_reader_close(NULL);
+}
+
 int
 main(void)
 {
@@ -422,6 +433,7 @@ main(void)
         cmocka_unit_test(terms_packed_with_dictionaries_come_back),
         cmocka_unit_test(searches_find_what_is_in_the_graphs_now),
         cmocka_unit_test(terms_of_every_shape_come_back),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) + index_steps_run() + index_outcomes_run();
 }

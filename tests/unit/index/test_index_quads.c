@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "index/quads/quads.h"
+#include "index/quads/recent_blocks.h"
 #include "tests/unit/scratch.h"
 
 enum { UNIVERSE = 6000, ROUNDS = 60, SNAPSHOTS = 6 };
@@ -477,11 +478,22 @@ random_batches_agree_with_a_set(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    quads_close(NULL);
+    quads_scan_close(NULL);
+    recent_blocks_free(NULL);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_batches_agree_with_a_set),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * quads make one batch after the other, whatever was there, however they are spread over runs, and
  * whatever is written before and after. test_index_faults kills them at every write. Then the
  * same again with trees that are built anew. */
+#include "index/write/staging.h"
 #include "tests/unit/brief.h"
 #include "tests/unit/index/index_fixture.h"
 
@@ -662,6 +663,15 @@ remove_folder(void **state)
     return 0;
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    staging_close(NULL);
+    staging_reader_close(NULL);
+}
+
 int
 main(void)
 {
@@ -679,6 +689,7 @@ main(void)
         cmocka_unit_test(a_full_batch_is_brought_in_with_what_waits),
         cmocka_unit_test(a_tree_is_built_anew_beside_its_readers),
         cmocka_unit_test(a_crash_after_trees_were_built_anew_loses_nothing),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     const int failed = cmocka_run_group_tests(tests, make_folder, remove_folder);
     build_from = 1;

@@ -357,6 +357,14 @@ other_formats_are_refused(void **state)
     partition = fixture_open(folder, CACHE);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    characteristic_sets_close(NULL);
+}
+
 int
 main(void)
 {
@@ -370,6 +378,7 @@ main(void)
         cmocka_unit_test_setup_teardown(hosts_have_their_documents_and_quads, open_index,
                                         close_index),
         cmocka_unit_test_setup_teardown(other_formats_are_refused, open_index, close_index),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

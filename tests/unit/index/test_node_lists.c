@@ -182,6 +182,14 @@ test_little_room(void **state)
     node_lists_free(kept);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    node_lists_free(NULL);
+}
+
 int
 main(void)
 {
@@ -192,6 +200,7 @@ main(void)
         cmocka_unit_test(test_a_version_has_its_own),
         cmocka_unit_test(test_listings_are_told_apart),
         cmocka_unit_test(test_little_room),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -425,6 +425,14 @@ test_what_was_counted_for_a_group_ascends(void **state)
     memory_source_free(memory);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    triple_count_cache_free(NULL);
+}
+
 int
 main(void)
 {
@@ -437,6 +445,7 @@ main(void)
         cmocka_unit_test(test_the_cache_is_bounded),
         cmocka_unit_test(test_what_is_asked_once_is_not_counted),
         cmocka_unit_test(test_what_was_counted_for_a_group_ascends),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

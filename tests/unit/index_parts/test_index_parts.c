@@ -1,6 +1,9 @@
 /* Parts of the index that need no partition, or hardly one: sets of terms and of predicates,
  * sorting, marks of changes, terms and patterns in messages, options; and, in files of their own,
  * blocks of postings and lists of links. */
+#include "index/words/literals.h"
+#include "index/words/posting_memtable.h"
+#include "index/words/tokenizer.h"
 #include "tests/unit/index_parts/index_parts.h"
 
 #include <setjmp.h>
@@ -328,6 +331,17 @@ memory_is_parted(void **state)
     opt_set_free(set);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    literals_close(NULL);
+    posting_memtable_free(NULL);
+    tokenizer_free(NULL);
+    literals_search_close(NULL);
+}
+
 int
 main(void)
 {
@@ -344,6 +358,13 @@ main(void)
         cmocka_unit_test(malformed_postings_are_bad),
         cmocka_unit_test(lists_of_links_are_read),
         cmocka_unit_test(links_are_found),
+        cmocka_unit_test(subjects_are_counted_by_their_predicates),
+        cmocka_unit_test(a_subject_has_many_predicates),
+        cmocka_unit_test(documents_are_counted_by_their_hosts),
+        cmocka_unit_test(hosts_are_many),
+        cmocka_unit_test(searches_are_read),
+        cmocka_unit_test(searches_have_bounds),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

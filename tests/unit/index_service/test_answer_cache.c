@@ -154,6 +154,14 @@ test_memory_is_bounded(void **state)
     assert_false(has(f, "large", large));
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    answer_cache_free(NULL);
+}
+
 int
 main(void)
 {
@@ -162,6 +170,7 @@ main(void)
         cmocka_unit_test_setup_teardown(test_what_changes_ends_what_rests_on_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_much_at_once_ends_all, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memory_is_bounded, set_up, tear_down),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

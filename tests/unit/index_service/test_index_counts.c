@@ -661,6 +661,15 @@ remove_folder(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    index_counts_free(NULL);
+    index_client_close(NULL);
+}
+
 int
 main(void)
 {
@@ -675,6 +684,7 @@ main(void)
         TEST(fingerprints_are_those_of_the_triples),
         TEST(rows_are_named_by_number),
         TEST(malformed_requests_are_refused),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

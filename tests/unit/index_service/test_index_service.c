@@ -2,6 +2,7 @@
 #include <stdatomic.h>
 
 #include "index/serve/cursor.h"
+#include "index/serve/index_service.h"
 #include "tests/unit/index_service/lookup_checks.h"
 #include "tests/unit/index_service/service_world.h"
 
@@ -257,6 +258,14 @@ long_literals_are_written_bit_by_bit(void **state)
     service_world_stop(&world);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    service_stop(NULL);
+}
+
 int
 main(void)
 {
@@ -275,6 +284,7 @@ main(void)
         /* last: these change the documents */
         cmocka_unit_test(lookups_see_each_commit),
         cmocka_unit_test(long_literals_are_written_bit_by_bit),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, service_set_up, service_tear_down);
 }

@@ -1,5 +1,6 @@
 /* q:provenance over a graph in memory and daemons of the metadata store: what it says is what the
  * records say as Turtle, it joins with data, it keeps out of other graphs, and it ends in time. */
+#include "index/read/provenance.h"
 #include "tests/unit/metastore/metastore_fixture.h"
 #include "tests/unit/query/query_case.h"
 
@@ -428,6 +429,14 @@ test_ends(void **state)
     buf_release(&out);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    provenance_free(NULL);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -435,13 +444,16 @@ main(int argc, char **argv)
     if (metastore_fixture_serves(argc, argv, &exit_code)) {
         return exit_code;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_says_what_turtle_says),
-                                       cmocka_unit_test(test_one_record),
-                                       cmocka_unit_test(test_backwards),
-                                       cmocka_unit_test(test_all_records),
-                                       cmocka_unit_test(test_joins),
-                                       cmocka_unit_test(test_apart),
-                                       cmocka_unit_test(test_describe),
-                                       cmocka_unit_test(test_ends)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_says_what_turtle_says),
+        cmocka_unit_test(test_one_record),
+        cmocka_unit_test(test_backwards),
+        cmocka_unit_test(test_all_records),
+        cmocka_unit_test(test_joins),
+        cmocka_unit_test(test_apart),
+        cmocka_unit_test(test_describe),
+        cmocka_unit_test(test_ends),
+        cmocka_unit_test(what_never_was_is_let_go),
+    };
     return cmocka_run_group_tests(tests, start, stop);
 }

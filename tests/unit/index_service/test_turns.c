@@ -326,6 +326,14 @@ memory_is_shared(void **state)
     turns_free(turns);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    turns_free(NULL);
+}
+
 int
 main(void)
 {
@@ -334,6 +342,7 @@ main(void)
         cmocka_unit_test(long_ones_are_not_forgotten),    cmocka_unit_test(spare_turn_is_lent),
         cmocka_unit_test(who_runs_long_steps_back),       cmocka_unit_test(short_ones_are_urgent),
         cmocka_unit_test(who_is_cancelled_waits_no_more), cmocka_unit_test(memory_is_shared),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -481,12 +481,22 @@ malformed_blocks_are_told(void **state)
     nodes_reader_free(reader);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    nodes_close(NULL);
+    nodes_reader_free(NULL);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_last_terms_are_found_while_their_block_is_filled),
         cmocka_unit_test(a_walk_finds_all_in_order),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     const struct CMUnitTest models[] = {
         cmocka_unit_test(terms_come_back_as_they_were_appended),

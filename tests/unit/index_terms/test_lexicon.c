@@ -411,6 +411,14 @@ tear_down(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    lexicon_close(NULL);
+}
+
 int
 main(void)
 {
@@ -419,6 +427,7 @@ main(void)
         cmocka_unit_test(blocks_of_keys_come_back),
         cmocka_unit_test(fences_are_the_shortest_between),
         TEST(malformed_blocks_of_terms_are_told),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     make_pool();
     return cmocka_run_group_tests(tests, NULL, NULL);

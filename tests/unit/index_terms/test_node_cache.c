@@ -120,6 +120,14 @@ neighbours_are_told_apart(void **state)
     node_cache_free(cache);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    node_cache_free(NULL);
+}
+
 int
 main(void)
 {
@@ -128,6 +136,7 @@ main(void)
         cmocka_unit_test(memory_is_kept_within),
         cmocka_unit_test(room_is_told),
         cmocka_unit_test(neighbours_are_told_apart),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

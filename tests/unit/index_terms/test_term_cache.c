@@ -168,13 +168,21 @@ threads_share_it(void **state)
     term_cache_free(cache);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    term_cache_free(NULL);
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_there_at_first), cmocka_unit_test(memory_is_used),
         cmocka_unit_test(what_is_asked_for_stays),   cmocka_unit_test(kinds_and_sizes_are_checked),
-        cmocka_unit_test(threads_share_it),
+        cmocka_unit_test(threads_share_it),          cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

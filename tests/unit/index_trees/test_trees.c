@@ -1,5 +1,6 @@
 /* The trees themselves (index/trees): beside arrays that hold the same, in what they keep on the
  * disk, in what is refused, and who is inside of a latch when. */
+#include "index/trees/environment.h"
 #include "tests/unit/index_trees/trees_fixture.h"
 
 #include <sys/statvfs.h>
@@ -351,6 +352,14 @@ files_are_written_where_they_are_asked_to_be(void **state)
     assert_int_equal(environment_sync_file(file, &why), STATUS_SYSTEM);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    environment_close(NULL);
+}
+
 int
 main(void)
 {
@@ -362,6 +371,7 @@ main(void)
         TEST(pages_without_room_yet_are_counted),
         TEST(checkpoints_come_with_the_log),
         TEST(files_are_written_where_they_are_asked_to_be),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) + trees_files() + trees_blocks();
 }

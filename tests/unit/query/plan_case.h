@@ -19,6 +19,10 @@ struct counted_answer {
 /* A query_sink's row, whose context is a counted_answer. */
 enum status plan_take_row(void *context, const struct term *terms, size_t n, struct reason *why);
 
+/* ---- plan_shapes.c ---- */
+
+void plans_have_their_shapes(void **state);
+
 /* ---- plan_watched.c ---- */
 
 void test_every_operator_stops(void **state);

@@ -1,6 +1,4 @@
-#include "tests/unit/query/query_case.h"
-
-#define PREFIXES "PREFIX : <http://example.org/> "
+#include "tests/unit/query/plan_case.h"
 
 static void
 test_patterns_and_filters(void **state)
@@ -443,6 +441,7 @@ main(void)
         cmocka_unit_test(test_text_search),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_explain),
+        cmocka_unit_test(plans_have_their_shapes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * wrong. */
 #include <string.h>
 
+#include "tests/unit/query/path_model.h"
 #include "tests/unit/query/query_case.h"
 
 #define PREFIXES "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
@@ -480,6 +481,7 @@ main(void)
         cmocka_unit_test(test_syntax),
         cmocka_unit_test(test_formats_of_answers),
         cmocka_unit_test(test_graphs_that_are_read),
+        cmocka_unit_test(paths_reach_what_they_should),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,3 +1,5 @@
+#include "index/query/query.h"
+#include "index/query/update.h"
 #include "tests/unit/query/grammar_tokens.h"
 #include "tests/unit/query/query_case.h"
 
@@ -174,6 +176,58 @@ test_bounds(void **state)
     memory_source_free(source);
 }
 
+/* What some rows leave unbound is compatible with everything. */
+static void
+test_rows_without_a_value(void **state)
+{
+    static const struct query_case cases[] = {
+        {"SELECT ?x { VALUES ?x { 1 UNDEF } VALUES ?x { 2 1 } } ORDER BY ?x", "?x\n1\n1\n2\n"},
+        {"SELECT ?x { VALUES ?x { UNDEF 1 } VALUES ?x { 2 1 } } ORDER BY ?x", "?x\n1\n1\n2\n"},
+        {"SELECT ?x { VALUES ?x { 2 1 } VALUES ?x { 1 UNDEF } } ORDER BY ?x", "?x\n1\n1\n2\n"},
+        {"SELECT ?x ?y { VALUES (?x ?y) { (1 UNDEF) (UNDEF 2) } VALUES (?x ?y) { (1 2) (1 3) (4 2) "
+         "} } ORDER BY ?x ?y",
+         "?x\t?y\n1\t2\n1\t2\n1\t3\n4\t2\n"},
+        {"SELECT ?x ?y { VALUES ?x { 1 2 } OPTIONAL { VALUES (?x ?y) { (1 5) (UNDEF 6) } } } ORDER "
+         "BY ?x ?y",
+         "?x\t?y\n1\t5\n1\t6\n2\t6\n"},
+        {"SELECT ?x ?y { VALUES (?x ?y) { (1 UNDEF) (2 3) } OPTIONAL { VALUES ?y { 3 4 } } } ORDER "
+         "BY ?x ?y",
+         "?x\t?y\n1\t3\n1\t4\n2\t3\n"},
+        {"SELECT ?x { VALUES ?x { 1 2 } MINUS { VALUES ?x { 2 UNDEF } } }", "?x\n1\n"},
+        {"SELECT ?x { VALUES ?x { 1 2 } MINUS { VALUES ?y { 1 } } }", "?x\n1\n2\n"},
+        {"SELECT ?x { VALUES (?x ?y) { (1 UNDEF) (2 UNDEF) } MINUS { VALUES (?x ?y) { (1 7) } } }",
+         "?x\n2\n"},
+        {"SELECT ?x { VALUES ?x { 1 UNDEF 2 } FILTER(BOUND(?x)) }", "?x\n1\n2\n"},
+        {"SELECT ?x { VALUES ?x { 1 UNDEF 2 } FILTER(!BOUND(?x)) }", "?x\n\n"},
+        {"SELECT (COUNT(?x) AS ?n) (COUNT(*) AS ?m) { VALUES ?x { 1 UNDEF 1 } }", "?n\t?m\n2\t3\n"},
+        {"SELECT (COUNT(DISTINCT ?x) AS ?n) (COUNT(DISTINCT *) AS ?m) { VALUES ?x { 1 UNDEF 1 } }",
+         "?n\t?m\n1\t2\n"},
+        {"SELECT ?x (COUNT(*) AS ?n) { VALUES ?x { 1 UNDEF 1 UNDEF UNDEF } } GROUP BY ?x ORDER BY "
+         "?n",
+         "?x\t?n\n1\t2\n\t3\n"},
+        {"SELECT DISTINCT ?x { VALUES ?x { 1 UNDEF 1 UNDEF } } ORDER BY ?x", "?x\n\n1\n"},
+        {"SELECT ?x ?z { VALUES ?x { 1 UNDEF } BIND(COALESCE(?x, 9) AS ?z) } ORDER BY ?z",
+         "?x\t?z\n1\t1\n\t9\n"},
+        {"SELECT ?x { { VALUES ?x { 1 } } UNION { VALUES ?y { 2 } } VALUES ?x { 1 3 } } ORDER BY "
+         "?x",
+         "?x\n1\n1\n3\n"},
+        {"SELECT ?x { VALUES ?x { 1 2 } FILTER NOT EXISTS { VALUES ?x { 2 3 } } }", "?x\n1\n"},
+        {"SELECT ?x { VALUES ?x { 1 2 } FILTER EXISTS { VALUES ?x { 2 3 } } }", "?x\n2\n"},
+        {"SELECT ?x { VALUES ?x { 1 UNDEF } FILTER EXISTS { VALUES ?x { 2 3 } } }", "?x\n\n"},
+    };
+    (void)state;
+    QUERY_CASES("", NULL, cases);
+}
+
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    query_free(NULL);
+    update_free(NULL);
+}
+
 int
 main(void)
 {
@@ -182,7 +236,9 @@ main(void)
         cmocka_unit_test(test_forms_that_are_right),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_selections),
+        cmocka_unit_test(test_rows_without_a_value),
         cmocka_unit_test(no_token_is_read_over),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,13 +16,16 @@
 #include <seccomp.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "stages/sandbox/landlock.h"
 #include "stages/sandbox/sandbox.h"
+#include "tests/unit/scratch.h"
 
 enum { TEXT = 1024, MEMORY = 64 << 20, PARSER_RULES = 62 };
 
@@ -239,12 +242,139 @@ a_cage_of_which_a_step_failed_is_not_closed(void **state)
     failing = 0;
 }
 
+/* ---- trials without a cage ---- */
+
+static char succeeded[TEXT]; /* the trials that were not stopped, each in a line */
+
+static void
+note_success(void *context, const char *trial, bool stopped, const char *how)
+{
+    const size_t used = strlen(succeeded);
+    (void)context;
+    if (!stopped) {
+        assert_string_equal(how, "it succeeded");
+        snprintf(succeeded + used, sizeof succeeded - used, "%s\n", trial);
+    }
+}
+
+/* Mounting, which a trial may be allowed to do, is forbidden to this process. */
+static bool
+forbid_mounts(void)
+{
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+    const int error =
+        seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(mount), 0, NULL);
+    const bool forbidden = error == 0 && seccomp_load(filter) == 0;
+    seccomp_release(filter);
+    return forbidden;
+}
+
+/* In a process of its own. The exit code: 0, or which part was not as it should be. */
+static int
+try_without_a_cage(const char *folder)
+{
+    static const char parser[] =
+        "read a file\nwrite a file\nlist a folder\nmake a folder\nopen a network socket\n"
+        "start a process\nexecute a program\nsignal another process\ntrace a process\n"
+        "make memory executable\ntake more memory than allowed\n";
+    /* Those that any user may do, whatever the trials before have done to the files. */
+    static const char *const program[] = {"write to a file",
+                                          "make a file",
+                                          "truncate a file",
+                                          "change a file's mode",
+                                          "change a file's owner",
+                                          "change a file's times",
+                                          "rename a file",
+                                          "kill another process",
+                                          "signal the worker",
+                                          "share memory",
+                                          "begin a session",
+                                          "leave the process group",
+                                          "connect to a local socket",
+                                          "connect to an abstract socket",
+                                          "make a socket for local datagrams",
+                                          "open a network socket",
+                                          "open a socket to the kernel"};
+    if (!forbid_mounts() || setenv("TMPDIR", folder, 1) != 0) {
+        return 1;
+    }
+    pretending = true;
+    if (sandbox_selftest(note_success, NULL) != 11 || strcmp(succeeded, parser) != 0) {
+        return 2;
+    }
+    succeeded[0] = '\0';
+    const unsigned failures = sandbox_selftest_program(note_success, NULL);
+    pretending = false;
+    for (size_t i = 0; i < sizeof program / sizeof *program; i++) {
+        if (strstr(succeeded, program[i]) == NULL) {
+            print_error("not found to succeed: %s\n", program[i]);
+            return 3;
+        }
+    }
+    unsigned lines = 0;
+    for (const char *at = succeeded; *at != '\0'; at++) {
+        lines += *at == '\n';
+    }
+    if (lines != failures || strstr(succeeded, "mount\n") != NULL) {
+        return 4;
+    }
+    /* Neither the process that was to be killed nor a file of the trials is left. */
+    return waitpid(-1, NULL, WNOHANG) == -1 && errno == ECHILD && rmdir(folder) == 0 ? 0 : 5;
+}
+
+/* The trials find out that nothing stops them. */
+static void
+trials_succeed_without_a_cage(void **state)
+{
+    char folder[SCRATCH_SIZE];
+    int status = 0;
+    (void)state;
+    if (!sandbox_is_complete()) {
+        skip();
+    }
+    assert_true(scratch_folder(folder, "trials"));
+    (void)rmdir("/tmp/quadrille-selftest.d");
+    const pid_t child = fork();
+    if (child == 0) {
+        _exit(try_without_a_cage(folder));
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    (void)unlink("/tmp/quadrille-selftest");
+    (void)rmdir("/tmp/quadrille-selftest.d");
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static void
+note_failure(void *context, const char *trial, bool stopped, const char *how)
+{
+    assert_false(stopped);
+    snprintf(context, TEXT, "%s: %s", trial, how);
+}
+
+/* Nothing is tried, and nobody is told that all is well, where the trials cannot be prepared. */
+static void
+trials_that_cannot_be_prepared_fail(void **state)
+{
+    char text[TEXT] = "";
+    (void)state;
+    const char *const before = getenv("TMPDIR");
+    char *const kept = before != NULL ? strdup(before) : NULL;
+    assert_int_equal(setenv("TMPDIR", "/proc/no-such-folder", 1), 0);
+    assert_int_equal(sandbox_selftest_program(note_failure, text), 1);
+    assert_string_equal(text, "prepare for the trials: no folder or no process could be made");
+    assert_int_equal(kept != NULL ? setenv("TMPDIR", kept, 1) : unsetenv("TMPDIR"), 0);
+    free(kept);
+}
+
 int
 sandbox_steps_run(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_policy_has_its_steps),
         cmocka_unit_test(a_cage_of_which_a_step_failed_is_not_closed),
+        cmocka_unit_test(trials_succeed_without_a_cage),
+        cmocka_unit_test(trials_that_cannot_be_prepared_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -275,6 +275,11 @@ charsets_are_read_of_content_types(void **state)
                  {"text/html; charset=", ""},
                  {"text/html; charset=\"a\"", "a"},
                  {"text/html; charset=\"", "\""},
+                 {"text/html; charset=\"\"", ""},
+                 {"text/html; charset=a", "a"},
+                 {"text/html; CharSet= a ; x", "a"},
+                 {"text/html; charset=a\"", "a\""},
+                 {"text/html; charse1=a", ""},
                  {"text/html; charset=\"a", "\"a"},
                  {"charset=one; charset=two", "one"},
                  {"", ""}};

@@ -718,6 +718,14 @@ a_damaged_head_is_none(void **state)
     }
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    download_free(NULL);
+}
+
 int
 main(void)
 {
@@ -738,6 +746,7 @@ main(void)
         cmocka_unit_test_setup_teardown(what_another_start_wrote_counts_as_far_as_it_was_synced,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_head_is_none, set_up, tear_down),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests_name("dump_fetch", tests, NULL, NULL);
 }

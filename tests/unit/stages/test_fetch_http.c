@@ -1,5 +1,6 @@
 /* Transfers against a server that misbehaves, in a thread of the test. */
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -458,10 +459,51 @@ validators_with_control_characters_are_not_sent(void **state)
         const struct slice value = slice_string(wrong[i]);
         get(client, "/split", (struct fetch_request){.etag = value, .last_modified = value});
         assert_int_equal(client->status, 200);
+        /* Nor is a part asked for that would be put behind what is not the same any more. */
+        struct fetch_request part = {.accept = SLICE("*/*"), .range_from = 7, .if_range = value};
+        get(client, "/split", part);
+        assert_null(strstr(client->request.data, "Range"));
     }
+    struct fetch_request part = {
+        .accept = SLICE("*/*"), .range_from = 7, .if_range = SLICE("\"a\"")};
+    get(client, "/split", part);
+    assert_non_null(strstr(client->request.data, "If-Range: \"a\"\r\nRange: bytes=7-\r\n"));
+    part.range_from = 0;
+    get(client, "/split", part);
+    assert_null(strstr(client->request.data, "Range"));
     get(client, "/split", (struct fetch_request){.etag = SLICE("\"\t\xe9\"")});
     assert_int_equal(client->status, 500); /* it was sent */
     close_client(client);
+}
+
+static size_t
+open_descriptors(void)
+{
+    size_t n = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    while (readdir(folder) != NULL) {
+        n++;
+    }
+    closedir(folder);
+    return n;
+}
+
+/* Each of the handles that share the idle connections is closed. */
+static void
+closing_leaves_no_descriptor(void **state)
+{
+    static const char *const many[] = {"fetch.allow_address=127.0.0.0/8", "fetch.connections=300",
+                                       NULL};
+    size_t before = 0;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct client *client = open_client(many);
+        get(client, "/split", (struct fetch_request){0});
+        close_client(client);
+        before = i == 0 ? open_descriptors() : before;
+    }
+    assert_int_equal(open_descriptors(), before);
 }
 
 static void
@@ -510,6 +552,14 @@ every_connection_can_be_directed(void **state)
     close_client(client);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    fetch_http_close(NULL);
+}
+
 int
 main(void)
 {
@@ -529,9 +579,11 @@ main(void)
         cmocka_unit_test(an_endless_header_is_refused),
         cmocka_unit_test(endless_trailers_and_interim_responses_are_refused),
         cmocka_unit_test(validators_with_control_characters_are_not_sent),
+        cmocka_unit_test(closing_leaves_no_descriptor),
         cmocka_unit_test(bodies_share_a_limit_of_memory),
         cmocka_unit_test(private_addresses_are_refused_when_connecting),
         cmocka_unit_test(every_connection_can_be_directed),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests_name("fetch_http", tests, start_server, NULL) +

@@ -565,6 +565,14 @@ pages_of_endpoints_come_as_they_are_read(void **state)
     buf_release(&answer.reply);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    fetch_parser_close(NULL);
+}
+
 int
 main(void)
 {
@@ -581,6 +589,7 @@ main(void)
         cmocka_unit_test(sitemaps_that_describe_datasets_are_told),
         cmocka_unit_test(what_a_worker_says_is_checked),
         cmocka_unit_test(pages_of_endpoints_come_as_they_are_read),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests_name("fetch_parser", tests, set_up, tear_down);
 }

@@ -17,6 +17,7 @@
 #include "stages/fetch/http/http_state.h"
 #include "tests/unit/memory_in_use.h"
 #include "tests/unit/scratch.h"
+#include "tests/unit/stages/fetch_proxies.h"
 
 static enum status
 open_names(struct names **names, const char *text, struct reason *why)
@@ -520,5 +521,5 @@ main(void)
         cmocka_unit_test(calm_is_counted_while_plans_say_the_same),
         cmocka_unit_test(the_longest_prefix_says_whose_a_document_is),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + fetch_proxies_run();
 }

@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "stages/parsing/document_worker.h"
+#include "stages/sandbox/worker.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/stages/sandbox_steps.h"
 #include "tests/unit/stages/worker_pools.h"
@@ -800,6 +801,15 @@ test_sandbox_stops_every_trial(void **state)
     assert_int_equal(sandbox_selftest_program(report, NULL), 0);
 }
 
+/* Who gives back what he never had does no harm. */
+static void
+what_never_was_is_let_go(void **state)
+{
+    (void)state;
+    worker_pool_close(NULL);
+    fork_server_close(NULL);
+}
+
 int
 main(void)
 {
@@ -816,6 +826,7 @@ main(void)
         cmocka_unit_test(test_killed_from_outside_is_repeated),
         cmocka_unit_test(test_orders_of_many),
         cmocka_unit_test(test_sandbox_stops_every_trial),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down) + sandbox_steps_run() +
            worker_pools_run();

@@ -104,6 +104,11 @@ troubles_are_told_and_forgiven(void **state)
         {FETCH_CUT_LENGTH, 200, false, HOST_ANSWERED, OBSERVED_ANSWER},
         {FETCH_REFUSED_ADDRESS, 0, false, 0, 0},
         {FETCH_NO_MEMORY, 0, false, 0, 0},
+        {FETCH_ANSWERED, 299, true, HOST_RULES, OBSERVED_ANSWER},
+        {FETCH_ANSWERED, 301, false, HOST_ANSWERED, OBSERVED_ANSWER},
+        {FETCH_ANSWERED, 400, true, HOST_RULES, OBSERVED_ANSWER},
+        {FETCH_ANSWERED, 300, true, HOST_RULES, 0},
+        {FETCH_ANSWERED, 399, true, HOST_RULES, 0},
         {FETCH_ANSWERED, 301, true, HOST_RULES, 0},
     };
     (void)state;

@@ -355,6 +355,38 @@ a_document_is_archived_noted_and_handed_on(void **state)
     assert_number(META_WARC_LENGTH, steps.next.response.length);
 }
 
+/* All that the response says of itself is kept, and of FTP what that has. */
+static void
+responses_are_noted_as_they_are(void **state)
+{
+    static const char header[] = "HTTP/2 203 Mostly\r\nETag: \"e\"\r\nLast-Modified: yesterday\r\n"
+                                 "Content-Type: text/plain\r\n\r\n";
+    (void)state;
+    begin();
+    finish_with(203, header, "hello");
+    assert_number(META_HTTP_STATUS, 203);
+    assert_text(META_HTTP_VERSION, "HTTP/2");
+    assert_text(META_ETAG, "\"e\"");
+    assert_text(META_LAST_MODIFIED, "yesterday");
+    assert_text(META_CONTENT_TYPE, "text/plain");
+    assert_text(META_RESPONSE_HEADERS, header);
+    assert_text(META_REQUEST_HEADERS, "GET /page HTTP/1.1\r\n\r\n");
+    assert_text(META_TRUNCATED, "");
+    assert_text(META_REDIRECT_TO, "");
+    assert_number(META_FETCHED, STARTED_MS);
+    assert_number(META_FETCH_MS, 12);
+    assert_number(META_FTP_REPLY, UINT64_MAX);
+    begin();
+    struct fetch_result result = good;
+    result.reply = 226;
+    result.status = 0;
+    finish(&result);
+    assert_number(META_FTP_REPLY, 226);
+    assert_number(META_HTTP_STATUS, UINT64_MAX);
+    assert_text(META_REQUEST_HEADERS, "");
+    buf_reset(&steps.trace);
+}
+
 static void
 its_beginning_is_kept_of_what_is_too_long(void **state)
 {
@@ -551,7 +583,10 @@ what_is_gone_is_confirmed(void **state)
         {false, true, false,
          "archive 0\nnext index\ncounts as gone\nvisit gone\nyield 0\n" REST "done\n"},
     };
+    char time[CLOCK_TEXT_SIZE], attempt[TEXT];
     (void)state;
+    clock_text(steps.now_ms, 1, time);
+    snprintf(attempt, sizeof attempt, "%s fetch 404 or 410, to be confirmed\n", time);
     job.generation = 2;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fetch.recrawl.on = cases[i].recrawl;
@@ -562,6 +597,7 @@ what_is_gone_is_confirmed(void **state)
         assert_trace(cases[i].trace);
         assert_number(META_GONE_SINCE, cases[i].known ? UINT64_MAX : STARTED_MS);
         assert_text(META_STATE, i == 0 ? "" : "gone");
+        assert_text(META_ATTEMPTS, i == 0 ? attempt : "");
     }
 }
 
@@ -763,6 +799,7 @@ STAND_IN(int, main, (int argc, char **argv))
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(a_document_is_archived_noted_and_handed_on),
+        CASE(responses_are_noted_as_they_are),
         CASE(its_beginning_is_kept_of_what_is_too_long),
         CASE(an_empty_answer_empties_the_graph),
         CASE(sitemaps_change_with_their_bytes),

@@ -445,6 +445,48 @@ test_stage_rests_after_a_flush(void **state)
     close_run(&run);
 }
 
+/* Fetch tells of each visit, and of content only where it hands something on. */
+static void
+test_visits_without_content_stamp_none(void **state)
+{
+    static const struct {
+        bool hands_on, visits_later;
+        uint64_t content;
+    } rows[] = {{false, false, 0}, {false, true, 0}, {true, false, 7}, {true, true, 7}};
+    const struct document document = {.type = SLICE("text/turtle")};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct stage_run run;
+        uint64_t content = 0, generation = 0;
+        struct buf record;
+        open_run(&run, &fetch_spec);
+        struct stage_job *job = start_job(&run, 1, 0);
+        meta_set_number(&job->meta, META_HTTP_STATUS, 200);
+        if (rows[i].visits_later) {
+            stage_output_later(job, STAGE_FETCH, &document, 99);
+        }
+        if (rows[i].hands_on) {
+            stage_output_next(job, STAGE_DETECT, &document);
+        }
+        stage_done(job);
+        quiet = true;
+        batch_advance(&run);
+        quiet = false;
+        buf_init(&record, TEXT);
+        assert_int_equal(meta_merge((struct slice){NULL, 0}, buf_slice(&job->meta.fields), &record),
+                         META_MERGED);
+        (void)meta_record_number(buf_slice(&record), META_GENERATION, &generation);
+        (void)meta_record_number(buf_slice(&record), META_CONTENT, &content);
+        assert_int_equal(generation, 7);
+        assert_int_equal(content, rows[i].content);
+        buf_release(&record);
+        answer_metadata(STATUS_OK);
+        answer(STATUS_OK);
+        said[0] = '\0';
+        close_run(&run);
+    }
+}
+
 static void
 test_jobs_aside_are_counted(void **state)
 {
@@ -484,6 +526,7 @@ stage_batches_run(void)
         cmocka_unit_test(test_full_batches_leave_at_once),
         cmocka_unit_test(test_fetch_leaves_when_most_has_ended),
         cmocka_unit_test(test_stage_rests_after_a_flush),
+        cmocka_unit_test(test_visits_without_content_stamp_none),
         cmocka_unit_test(test_jobs_aside_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

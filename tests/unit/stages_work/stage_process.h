@@ -55,7 +55,7 @@ extern int queue_there, store_there;
 struct turn {
     int wait_ms;
     void (*happens)(void);
-    const char *before; /* what was done since the turn before */
+    const char *before; /* what was done since the turn before; NULL: whatever it was */
 };
 
 int process_set_up(void **state);

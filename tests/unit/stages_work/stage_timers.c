@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "stages/skeleton/stage_events.h"
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/stages_work/batch_stand_ins.h"
 #include "tests/unit/stages_work/stage_batches.h"
 
@@ -19,6 +20,20 @@ enum { TIMERS = 40, STEPS = 4000 };
 static struct events events;
 static uint64_t due_ms[TIMERS];
 static unsigned again;
+static bool epoll_is_asked; /* and comes back at once */
+static int epoll_waited_ms;
+
+int __real_epoll_wait(int epoll, struct epoll_event *ready, int most, int wait_ms);
+int __wrap_epoll_wait(int epoll, struct epoll_event *ready, int most, int wait_ms);
+int
+__wrap_epoll_wait(int epoll, struct epoll_event *ready, int most, int wait_ms)
+{
+    if (!epoll_is_asked) {
+        return __real_epoll_wait(epoll, ready, most, wait_ms);
+    }
+    epoll_waited_ms = wait_ms;
+    return 0;
+}
 
 static void
 comes(void *context)
@@ -168,6 +183,131 @@ a_number_is_used_again(void **state)
     close(second.ends[1]);
 }
 
+static struct end *first_end, *second_end;
+
+/* Whoever of the two is called first, the other is not watched any more. */
+static void
+reads_and_lets_go(void *context, uint32_t epoll_events)
+{
+    struct end *other = context == first_end ? second_end : first_end;
+    reads(context, epoll_events);
+    events_watch(&events, other->ends[0], 0, NULL, NULL);
+}
+
+/* What is not watched any more is not called, not even when it was ready in the same round; it can
+ * be watched again. */
+static void
+who_is_let_go_is_not_called(void **state)
+{
+    struct end all[2] = {0};
+    struct reason why;
+    (void)state;
+    assert_int_equal(events_open(&events, &why), STATUS_OK);
+    first_end = &all[0];
+    second_end = &all[1];
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(pipe(all[i].ends), 0);
+        assert_int_equal(write(all[i].ends[1], "xyz", 3), 3);
+        events_watch(&events, all[i].ends[0], 0, NULL, NULL); /* that is nothing */
+        events_watch(&events, all[i].ends[0], EPOLLIN, reads_and_lets_go, &all[i]);
+    }
+    events_watch(&events, all[1].ends[0] + 1000, 0, NULL, NULL);
+    events_round(&events, 0);
+    assert_int_equal(all[0].calls + all[1].calls, 1);
+    struct end *called = all[0].calls == 1 ? &all[0] : &all[1];
+    struct end *other = called == &all[0] ? &all[1] : &all[0];
+    events_round(&events, 0);
+    assert_int_equal(called->calls, 2);
+    assert_int_equal(other->calls, 0);
+    struct epoll_event ready[2];
+    assert_int_equal(epoll_wait(events.epoll, ready, 2, 0), 1); /* the kernel knows it, too */
+    events_watch(&events, other->ends[0], EPOLLIN, reads, other);
+    events_watch(&events, called->ends[0], 0, NULL, NULL);
+    events_round(&events, 0);
+    assert_int_equal(called->calls, 2);
+    assert_int_equal(other->calls, 1);
+    /* Who is told of anew has another to be called. */
+    events_watch(&events, other->ends[0], EPOLLIN, reads, called);
+    assert_int_equal(write(called->ends[1], "x", 1), 1);
+    events_round(&events, 0);
+    assert_int_equal(called->calls, 3);
+    assert_int_equal(other->calls, 1);
+    events_close(&events);
+    assert_int_equal(events.epoll, -1);
+    for (size_t i = 0; i < 2; i++) {
+        close(all[i].ends[0]);
+        close(all[i].ends[1]);
+    }
+}
+
+/* Watches that come and go leave nothing in memory. */
+static void
+watches_are_freed(void **state)
+{
+    enum { TIMES = 5000 };
+    struct reason why;
+    struct end end = {0};
+    (void)state;
+    if (!memory_is_counted()) {
+        skip();
+    }
+    assert_int_equal(pipe(end.ends), 0);
+    const size_t before = memory_in_use();
+    assert_int_equal(events_open(&events, &why), STATUS_OK);
+    for (unsigned i = 0; i < TIMES; i++) {
+        events_watch(&events, end.ends[0], EPOLLIN, reads, &end);
+        events_watch(&events, end.ends[0], EPOLLIN, reads, &end); /* is the same one */
+        if (i % 2 == 0) {
+            events_watch(&events, end.ends[0], 0, NULL, NULL);
+            events_watch(&events, end.ends[1], EPOLLOUT, reads, &end);
+            events_watch(&events, end.ends[1], 0, NULL, NULL);
+        }
+        if (i % 100 == 99 && i < TIMES / 2) { /* those of the second half are freed at the end */
+            events_round(&events, 0);
+            assert_true(memory_in_use() < before + TIMES);
+        }
+    }
+    events_close(&events);
+    assert_true(memory_in_use() < before + TIMES);
+    close(end.ends[0]);
+    close(end.ends[1]);
+}
+
+/* A round waits as long as it is told, or until the next timer; never for longer than a minute. */
+static void
+rounds_wait_for_who_is_first(void **state)
+{
+    enum { MINUTE = 60000 };
+    static const struct {
+        uint64_t timer_ms;
+        int told_ms, waits_ms;
+    } rows[] = {{0, 7, 0},
+                {5, 7, 5},
+                {7, 7, 7},
+                {9, 7, 7},
+                {9, 0, 0},
+                {9, -1, 9},
+                {MINUTE, -1, MINUTE},
+                {MINUTE + 1, -1, MINUTE},
+                {UINT64_MAX, 7, 7},
+                {UINT64_MAX, -1, -1},
+                {UINT64_MAX, 0, 0},
+                {2 * MINUTE, MINUTE, MINUTE}};
+    struct reason why;
+    (void)state;
+    assert_int_equal(events_open(&events, &why), STATUS_OK);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        events_timer(&events, rows[i].timer_ms, comes_again, &again);
+        epoll_waited_ms = -2;
+        epoll_is_asked = true;
+        events_round(&events, rows[i].told_ms);
+        epoll_is_asked = false;
+        assert_int_equal(epoll_waited_ms, rows[i].waits_ms);
+        events_timer(&events, UINT64_MAX, comes_again, &again);
+    }
+    events_close(&events);
+}
+
 int
 stage_timers_run(void)
 {
@@ -176,6 +316,9 @@ stage_timers_run(void)
         cmocka_unit_test(timers_for_now_wait_for_the_next_round),
         cmocka_unit_test(who_is_ready_is_called),
         cmocka_unit_test(a_number_is_used_again),
+        cmocka_unit_test(who_is_let_go_is_not_called),
+        cmocka_unit_test(watches_are_freed),
+        cmocka_unit_test(rounds_wait_for_who_is_first),
     };
     return cmocka_run_group_tests_name("timers", tests, NULL, NULL);
 }

@@ -1,8 +1,10 @@
 /* The life of a stage process (stages/skeleton/stage.c): its arguments, what it opens, when it asks
  * for jobs, how it ends. */
+#include <dirent.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/stages_work/stage_process.h"
 
 enum { TEXT = 512 };
@@ -210,6 +212,37 @@ jobs_are_started_for_a_slice_of_time(void **state)
 }
 
 static void
+give_three_slow(void)
+{
+    process.start_takes_ms = 50; /* one in a slice */
+    give_jobs(1, 3, "");
+}
+
+static void
+give_two_more(void)
+{
+    give_jobs(4, 2, "");
+}
+
+/* What comes while others wait is started behind them; none is forgotten. */
+static void
+jobs_come_behind_those_that_wait(void **state)
+{
+    static const struct turn script[] = {
+        {16, nothing, READY},
+        {-1, give_three_slow, ASKED},
+        {0, nothing, "goes on\nstart 1\ndone 1\n"},
+        {0, give_two_more, "start 2\ndone 2\nreserve detect 0: 7 in 10000\n"},
+        {0, nothing, "goes on\nstart 3\ndone 3\n"},
+        {0, nothing, "start 4\ndone 4\nreserve detect 0: 7 in 10000\n"},
+        {-1, end_by_signal, "start 5\ndone 5\n"},
+        {50, give_two, "reserve detect 0: 0 in 0\n"},
+        {0, NULL, NULL}};
+    (void)state;
+    assert_int_equal(run_main(script, NULL), EXIT_DONE);
+}
+
+static void
 give_damaged(void)
 {
     give_jobs(1, 1, "\177");
@@ -354,6 +387,51 @@ jobs_are_taken_while_somebody_wants_them(void **state)
     assert_trace("watchdog 0\nclose\nclose queue\nclose stores\nclose wanted\n");
 }
 
+/* ---- what is left ---- */
+
+static int
+open_descriptors(void)
+{
+    int n = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    while (readdir(folder) != NULL) {
+        n++;
+    }
+    closedir(folder);
+    return n;
+}
+
+/* A run gives back its memory and its descriptors, also of settings that others took the place
+ * of. */
+static void
+nothing_is_left_of_a_run(void **state)
+{
+    enum { WARM = 20, RUNS = 40, LEAST = 5000 /* of settings */ };
+    static const struct opt *const tables[] = {stage_option_table, NULL};
+    static const char *const more[] = {"--when-wanted", NULL};
+    static const struct turn script[] = {
+        {0, nothing, NULL}, {0, give_two, NULL}, {0, end_by_signal, NULL}, {0, NULL, NULL}};
+    size_t before = 0;
+    int descriptors = 0;
+    (void)state;
+    if (!memory_is_counted()) {
+        skip();
+    }
+    for (int i = 0; i < RUNS; i++) {
+        if (i == WARM) {
+            before = memory_in_use();
+            descriptors = open_descriptors();
+        }
+        process.claimed = true;
+        process.settings = opt_set_new(tables);
+        assert_int_equal(run_main(script, more), EXIT_DONE);
+        buf_reset(&process.trace);
+    }
+    assert_int_equal(open_descriptors(), descriptors);
+    assert_true(memory_in_use() < before + (RUNS - WARM) * LEAST);
+}
+
 int
 main(void)
 {
@@ -372,10 +450,12 @@ main(void)
         CASE(refused_reserves_are_repeated),
         CASE(it_wakes_for_whoever_is_first),
         CASE(jobs_are_started_for_a_slice_of_time),
+        CASE(jobs_come_behind_those_that_wait),
         CASE(damaged_documents_are_buried),
         CASE(processes_retire),
         CASE(ends_are_waited_for_ten_seconds),
         CASE(jobs_are_taken_while_somebody_wants_them),
+        CASE(nothing_is_left_of_a_run),
     };
     return cmocka_run_group_tests_name("stage_main", tests, NULL, NULL);
 }
