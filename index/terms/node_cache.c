@@ -34,11 +34,6 @@ node_cache_new(size_t memory)
     cache->memory = memory;
     cache->count = memory / (WAYS * PLACE_BYTES) + 1;
     cache->sets = memory_zero(cache->count, sizeof(*cache->sets));
-    for (size_t i = 0; i < cache->count; i++) {
-        for (int way = 0; way < WAYS; way++) {
-            node_block_init(&cache->sets[i].ways[way]);
-        }
-    }
     for (int i = 0; i < LOCKS; i++) {
         pthread_mutex_init(&cache->locks[i], NULL);
     }
@@ -144,5 +139,8 @@ node_cache_put(struct node_cache *cache, uint64_t number, struct node_block *blo
     pthread_mutex_unlock(&cache->locks[at % LOCKS]);
     *block = old;
     block->first = 0;
+    if (block->raw.maximum == 0) { /* its place was never used */
+        node_block_init(block);
+    }
     make_room(cache);
 }
