@@ -99,11 +99,9 @@ C
 # The most memory that each process ever held, by name, in KiB.
 watch_memory() {
     while :; do
-        for pid in $(pgrep -f -- "--dir $dir( |$)"); do
-            awk '/^Name:/ { name = $2 } /^VmHWM:/ { print $2, name }' "/proc/$pid/status" \
-                2>/dev/null || true
-        done
-        sleep 0.1
+        cat $(pgrep -f -- "--dir $dir( |$)" | sed 's,.*,/proc/&/status,') 2>/dev/null |
+            awk '/^Name:/ { name = $2 } /^VmHWM:/ { print $2, name }' || true
+        sleep 0.2
     done
 }
 watch_memory >"$work/memory" 2>/dev/null &

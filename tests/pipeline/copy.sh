@@ -19,7 +19,7 @@ documents() {
 reach() { # so many documents
     for _ in $(seq "$patience"); do
         (($(documents) >= $1)) && return
-        sleep 0.1
+        sleep 0.5
     done
     fail "the crawl does not reach $1 documents"
 }

@@ -166,7 +166,7 @@ prepared() {
 quadrille add --dir "$dir" --again http://whole.example/sitemap.xml "${settings[@]}" >/dev/null
 for _ in $(seq "$patience"); do
     prepared && break
-    sleep 0.1
+    sleep 0.5
 done
 prepared || fail "not sliced: $(quadrille datasets --dir "$dir")"
 quadrille down --dir "$dir"
@@ -190,7 +190,7 @@ cp "$hosts/whole.example/all.nt" "$dir/dumps/$name"
 quadrille datasets --dir "$dir" "${settings[@]}" --execute "$uri" >"$work/out" 2>&1 || fail "$(cat "$work/out")"
 for _ in $(seq "$patience"); do
     quadrille status --dir "$dir" | awk '$1 == "index" && NF > 5 { exit $4 + $5 + $6 > 0 }' && break
-    sleep 0.1
+    sleep 0.5
 done
 # Files are gone and all was done: nothing is done again, nothing is withdrawn.
 quadrille datasets --dir "$dir" "${settings[@]}" --execute "$uri" >"$work/out" 2>&1 || fail "$(cat "$work/out")"

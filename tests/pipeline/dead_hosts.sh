@@ -201,7 +201,7 @@ await_probes 1
 "$bin/quadrille" add --dir "$dir" "http://good.example:$port/second/1"
 for _ in $(seq "$patience"); do
     [[ $(show_hosts | grep -c "	aside	$((each + 22)) URIs") -eq 2 ]] && break
-    sleep 0.05
+    sleep 0.5
 done
 show_hosts >"$work/listed"
 [[ $(grep -c "	aside	$((each + 22)) URIs" "$work/listed") -eq 2 && $(grep -c "	aside	" "$work/listed") -eq 4 ]] ||
@@ -217,7 +217,7 @@ done
 for _ in $(seq "$patience"); do # the last of them ends
     left=$(show_hosts)
     [[ $left == none ]] && break
-    sleep 0.05
+    sleep 0.5
 done
 "$bin/quadrille" down --dir "$dir" >/dev/null
 [[ $left == none ]] || fail "still set aside: $left"

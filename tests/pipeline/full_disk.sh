@@ -34,7 +34,7 @@ wait_for() { # what, command...
     local until=$((SECONDS + 1200))
     until "${@:2}"; do
         ((SECONDS < until)) || fail "$1 did not happen: $(cat "$work/out" 2>/dev/null)"
-        sleep 0.2
+        sleep 0.5
     done
 }
 status_says() { quadrille status --dir "$dir" >"$work/out" 2>&1 && grep -q "$1" "$work/out"; }

@@ -77,7 +77,7 @@ is_new() {
 }
 for _ in $(seq "$patience"); do
     is_new && break
-    sleep 0.1
+    sleep 0.5
 done
 is_new || fail 'what the sitemap says has changed was not visited'
 kill -INT "$crawling"

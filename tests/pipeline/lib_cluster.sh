@@ -34,14 +34,15 @@ fetch.attempts = 6
 C
 }
 await() { # what, condition
-    local what=$1 began=$SECONDS
+    local what=$1 began=$SECONDS pause=0.1 look
     shift
-    for _ in $(seq "$patience"); do
+    for look in $(seq "$patience"); do
         if "$@"; then
             echo "$(basename "$0" .sh): after $SECONDS s: $what ($((SECONDS - began)) s)"
             return
         fi
-        sleep 0.1
+        ((look < 3)) || pause=0.5 # a look may cost more than what is waited for
+        sleep "$pause"
     done
     cluster status >&2
     tail -n 5 "$work"/*.out "$ROOT"/helpers/*/*/log/*.log >&2 2>/dev/null

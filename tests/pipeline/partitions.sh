@@ -39,13 +39,13 @@ whole() {
     for _ in $(seq "$patience"); do
         run query --format csv "$count"
         [[ $code -eq 0 ]] && break
-        sleep 0.1
+        sleep 0.5
     done
     [[ $(tail -n 1 "$work/out" | tr -d '\r') == 150000 ]] || fail "$1: not whole: $(cat "$work/out" "$work/err")"
     for _ in $(seq "$patience"); do # on a busy machine a second's silence is not much
         run query --format csv "$join"
         [[ $code -eq 0 ]] && break
-        sleep 0.1
+        sleep 0.5
     done
     [[ $code -eq 0 && $(wc -l <"$work/out") -eq 30001 ]] || fail "$1: the join has $(wc -l <"$work/out") lines"
 }

@@ -37,14 +37,14 @@ quadrille crawl --continuous --dir "$work/crawl" --seeds "$work/seeds" --quiet "
 crawling=$!
 for _ in $(seq "$patience"); do
     [[ $(quadrille dump --dir "$work/crawl" 2>/dev/null | wc -l) == "${#names[@]}" ]] && break
-    sleep 0.1
+    sleep 0.5
 done
 
 # Two documents change all the time; their copies follow.
 shows() { # value: both documents, soon
     for _ in $(seq "$patience"); do
         [[ $(says lively1) == "$1" && $(says lively2) == "$1" ]] && return
-        sleep 0.1
+        sleep 0.5
     done
     fail "change $1 is not in the index: $(says lively1), $(says lively2)"
 }
@@ -58,7 +58,7 @@ done
 rm "$site/going.nt"
 for _ in $(seq "$patience"); do
     [[ -z $(says going) ]] && break
-    sleep 0.1
+    sleep 0.5
 done
 [[ -z $(says going) ]] || fail 'what is gone is in the index'
 n=$(gets going | awk -F'\t' '$5 == 404' | wc -l)

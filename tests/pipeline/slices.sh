@@ -39,7 +39,7 @@ index_all() { # directory: until nothing is left to do
     quadrille up --dir "$1" --background --only queue,metastore,index,extract "${settings[@]}"
     for _ in $(seq "$patience"); do
         quadrille status --dir "$1" | awk '$1 == "index" && NF > 5 { exit $4 + $5 + $6 > 0 }' && break
-        sleep 0.1
+        sleep 0.5
     done
     quadrille down --dir "$1"
 }

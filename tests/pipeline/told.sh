@@ -62,7 +62,7 @@ quadrille add --dir "$work/full" --seeds "$work/seeds" >/dev/null
 waits() { quadrille status --dir "$work/full" >"$work/out" 2>&1 && grep -q 'fetch.1 waits.*metastore.disk_reserve' "$work/out"; }
 for _ in $(seq "$patience"); do
     waits && break
-    sleep 0.1
+    sleep 0.5
 done
 waits || fail "status names nobody who waits: $(cat "$work/out")"
 quadrille status --dir "$work/full" --json >"$work/out"

@@ -64,7 +64,7 @@ for partitions in 1 3; do
     for _ in $(seq "$patience"); do
         quadrille dump --dir "$dir" | sort >"$work/after"
         cmp -s <(sort "$work/expected") "$work/after" && break
-        sleep 0.1
+        sleep 0.5
     done
     diff <(sort "$work/expected") "$work/after" || fail "the crawl does not replace what an update made"
     echo '<!DOCTYPE html><title>Page 3</title>' >"$site/3.html"
