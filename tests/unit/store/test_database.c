@@ -321,7 +321,7 @@ what_cannot_be_opened_is_told(void **state)
     struct database_options options = options_of(0600);
     (void)state;
     size_t length = (size_t)snprintf(name, sizeof name, "%s", folder);
-    while (length < PATH_MAX - sizeof "/lock") { /* a long way of saying the same */
+    while (length <= PATH_MAX - sizeof "/lock") { /* a long way of saying the same */
         length += (size_t)snprintf(name + length, sizeof name - length, "/.");
     }
     options.folder = name;
