@@ -48,7 +48,7 @@ removed() { # bytes of archive
 }
 # As long as it takes on this machine to archive twice what is kept.
 rounds=0
-while ((rounds < 40 || (rounds < 3000 && $(removed) < keep))); do
+while ((rounds < $(brief 40 24) || (rounds < 3000 && $(removed) < keep))); do
     rounds=$((rounds + 1))
     publish $((rounds % versions))
     sleep 0.4
