@@ -188,6 +188,9 @@ void
 crashes_between_steps_lose_and_double_nothing(void **state)
 {
     (void)state;
+    if (brief_leaves_out(words_build_from, 2)) {
+        return;
+    }
     struct words_world w;
     words_new(&w);
     words_add_many(&w);
