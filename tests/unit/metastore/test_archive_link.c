@@ -1,8 +1,8 @@
 /* WARC bytes for other nodes: exact ranges, in pieces, of files of the archive alone, and nothing
  * for whoever has not the cluster's keys. And reads of a node that does not answer. */
 #include <dirent.h>
-#include <limits.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
