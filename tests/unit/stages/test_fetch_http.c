@@ -489,21 +489,23 @@ open_descriptors(void)
     return n;
 }
 
-/* Each of the handles that share the idle connections is closed. */
+/* Each of the handles that share the idle connections is closed. The server, of this process too,
+ * may still have connections of the last clients. */
 static void
 closing_leaves_no_descriptor(void **state)
 {
     static const char *const many[] = {"fetch.allow_address=127.0.0.0/8", "fetch.connections=300",
                                        NULL};
+    enum { CLIENTS = 12, OF_SERVER = 4 };
     size_t before = 0;
     (void)state;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < CLIENTS; i++) {
         struct client *client = open_client(many);
         get(client, "/split", (struct fetch_request){0});
         close_client(client);
         before = i == 0 ? open_descriptors() : before;
     }
-    assert_int_equal(open_descriptors(), before);
+    assert_true(open_descriptors() < before + OF_SERVER);
 }
 
 static void
