@@ -246,7 +246,7 @@ check:
 	$(make_now) all tests-of-check suites man
 	@tests/run
 
-# At full length: some three times as long. QUADRILLE_POWER_SITES=1 is longer still.
+# At full length: some twice as long. QUADRILLE_POWER_SITES=1 is longer still.
 check-whole: export QUADRILLE_WHOLE = 1
 check-whole: check
 
