@@ -35,7 +35,8 @@ CONFORMANCE :=
 BENCHES :=
 SUBCOMMANDS :=
 all:
-include $(wildcard */build.mk */*/build.mk)
+build_files := $(wildcard */build.mk */*/build.mk)
+include $(build_files)
 
 ifneq ($(shell pkg-config --exists $(PACKAGES) && echo found),found)
 $(info Libraries are missing; deploy/install-deps installs them. pkg-config --print-errors tells which.)
@@ -67,12 +68,13 @@ suites    := $(CONFORMANCE:%=$(BUILD)/tests/%)
 services  := $(filter-out quadrille,$(PROGRAMS))
 manuals   := $(BUILD)/man/quadrille.1 $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1) \
 	$(services:%=$(BUILD)/man/%.8)
+unit_objects := $(UNIT_TESTS:%=%.o) $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) tests/unit/joined.o
 objects   := $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($(p)_OBJECTS)) \
-	$(UNIT_TESTS:%=%.o) tests/unit/joined.o $(foreach p,$(hooked),$($(p)_HOOK)) $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) $(CONFORMANCE:%=tests/conformance/%.o) \
+	$(unit_objects) $(foreach p,$(hooked),$($(p)_HOOK)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) $(CONFORMANCE:%=tests/conformance/%.o) \
 	$(BENCHES:%=bench/%.o)
 # What is in unit tests and fuzzers, and what is not.
-sanitized := $(sort $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(UNIT_TESTS:%=%.o) \
-	tests/unit/joined.o $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))))
+sanitized := $(sort $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(unit_objects) \
+	$(foreach f,$(FUZZERS),$(call fuzz_object,$(f))))
 unsanitized := $(sort $(filter-out $(sanitized) bench/%,$(objects)))
 archives_of_group = -Wl,--start-group $(filter $(support),$^) $(archives) -Wl,--end-group
 sources   = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
@@ -201,12 +203,13 @@ $(units): $(support) $(archives)
 
 $(joined:%=$(BUILD)/obj/%.joined.o): %.joined.o: %.o
 	$(quiet)objcopy --redefine-sym main=$(notdir $*)_main $< $@.$$$$ && mv $@.$$$$ $@
-$(BUILD)/joined_tests.h: $(BUILD)/flags $(wildcard */build.mk)
+$(BUILD)/joined_tests.h: $(BUILD)/flags $(build_files)
 	$(file >$@,$(foreach t,$(notdir $(joined)),TEST($(t))$(newline)))
 $(BUILD)/obj/tests/unit/joined.o: $(BUILD)/joined_tests.h
 $(BUILD)/tests/unit_tests: $(BUILD)/obj/tests/unit/joined.o $(joined:%=$(BUILD)/obj/%.joined.o) \
 		$(sort $(foreach t,$(notdir $(joined)),$($(t)_PARTS:%=$(BUILD)/obj/%))) $(support) $(archives)
 	$(link_test) -lcmocka $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
+
 $(suites): $(BUILD)/tests/%: $(BUILD)/obj/tests/conformance/%.o $(support) $(archives)
 	$(link_test) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 

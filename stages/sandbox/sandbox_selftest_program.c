@@ -188,7 +188,8 @@ share_memory(const struct world *world)
 
 /* ---- leaving ---- */
 
-/* Whether a child can do it, which leads no process group yet, as the program does. */
+/* Tells whether a call that leaves the process group succeeds. It is tried in a child, since the
+ * program itself leads its group, and to a leader the kernel refuses such calls anyway. */
 static bool
 child_can(bool (*leaves)(void))
 {

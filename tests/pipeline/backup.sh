@@ -72,9 +72,10 @@ make_quads() { # first document, last, value
 }
 dir=$work/crawl3
 documents=$(brief 7000 3000) # of 15 quads
-half=$((documents * 6))      # quads of the first half of what comes in during a backup
-make_quads 1 $((documents / 3)) first >"$work/first.nq"
-make_quads $((documents / 3 + 1)) "$documents" later >"$work/later.nq"
+first=$((documents * 2 / 7))
+half=$((documents * 40 / 7)) # quads of the first half of what comes in during a backup
+make_quads 1 "$first" first >"$work/first.nq"
+make_quads $((first + 1)) "$documents" later >"$work/later.nq"
 quadrille import --dir "$dir" "$work/first.nq" >"$work/out" 2>&1 || fail "import: $(cat "$work/out")"
 mapfile -t settings < <(web_settings)
 quadrille up --dir "$dir" --background "${settings[@]}"
@@ -167,7 +168,7 @@ same "$work/before.nq" "$work/after.nq" "compacted"
 
 # With batches coming in at the same time.
 quadrille up --dir "$dir" --background "${settings[@]}"
-make_quads 100 $((documents * 2 / 3)) last >"$work/last.nq"
+make_quads 100 $((documents * 5 / 7)) last >"$work/last.nq"
 quadrille import --dir "$dir" "$work/last.nq" >"$work/import.out" 2>&1 &
 import=$!
 for _ in 1 2 3; do quadrille compact --dir "$dir" >"$work/out" || fail "compact: $(cat "$work/out")"; done

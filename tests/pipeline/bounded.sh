@@ -47,8 +47,8 @@ removed() { # bytes of archive
     cat "$work"/crawl/log/*.log 2>/dev/null | sed -nE 's/.*archive_removed.* bytes=([0-9]+).*/\1/p' | awk '{ n += $1 } END { printf "%d", n }'
 }
 # As long as it takes on this machine to archive twice what is kept.
-rounds=0
-while ((rounds < $(brief 40 24) || (rounds < 3000 && $(removed) < keep))); do
+rounds=0 least=$(brief 40 24)
+while ((rounds < least || (rounds < 3000 && $(removed) < keep))); do
     rounds=$((rounds + 1))
     publish $((rounds % versions))
     sleep 0.4

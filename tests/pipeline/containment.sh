@@ -99,8 +99,7 @@ C
 # The most memory that each process ever held, by name, in KiB.
 watch_memory() {
     while :; do
-        cat $(pgrep -f -- "--dir $dir( |$)" | sed 's,.*,/proc/&/status,') 2>/dev/null |
-            awk '/^Name:/ { name = $2 } /^VmHWM:/ { print $2, name }' || true
+        peaks_of "--dir $dir( |$)"
         sleep 0.2
     done
 }

@@ -175,8 +175,9 @@ uri=$(sed -nE 's/.*event=dataset uri="([^"]*)".*/\1/p' "$dir"/log/*.log | head -
 quadrille up --dir "$dir" --background --only queue,metastore,index,extract "${settings[@]}"
 name=$(printf '%s' "$uri" | sed -E 's/.*=//')-all.nt
 points=0
+slower=$(brief 2 1)
 for call in fdatasync fsync unlink sendto write pwrite64; do
-    for ((n = 1; n < 2000; n += 1 + n / $(brief 2 1) + $(brief 0 1))); do # the first ones, then fewer and fewer
+    for ((n = 1; n < 2000; n += 1 + n / slower)); do # the first ones, then fewer and fewer
         cp "$hosts/whole.example/all.nt" "$dir/dumps/$name"
         code=0
         strace -f -qq -o /dev/null -e trace="$call" -e inject="$call":signal=KILL:when="$n" \

@@ -31,8 +31,7 @@ awk -v port="$port" '{ for (i = 1; i <= $2; i++) { u = "<http://" $1 ":" port "/
 : >"$work/peaks"
 ( # the peaks of all processes, those that end, too
     while [[ ! -e $work/over ]]; do
-        cat $(pgrep -f -- "--dir $work/crawl" | sed 's,.*,/proc/&/status,') 2>/dev/null |
-            awk '/^Name:/ { name = $2 } /^VmHWM:/ { print $2, name }' >>"$work/peaks" || true
+        peaks_of "--dir $work/crawl" >>"$work/peaks"
         sleep 0.3
     done
 ) &

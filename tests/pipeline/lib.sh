@@ -134,6 +134,12 @@ web_settings() {
         --set processes.web=0
 }
 
+# The most memory that each process ever held whose command line matches: KiB, name.
+peaks_of() { # pattern of pgrep
+    cat $(pgrep -f -- "$1" | sed 's,.*,/proc/&/status,') 2>/dev/null </dev/null |
+        awk '/^Name:/ { name = $2 } /^VmHWM:/ { print $2, name }' || true
+}
+
 # How much a test tries: all of it by hand and by `make check-whole`, less by `make check` (tests/unit/brief.h).
 brief() { # usual, less
     [[ -n ${QUADRILLE_BRIEF:-} ]] && echo "$2" || echo "$1"

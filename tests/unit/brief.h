@@ -8,10 +8,23 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+static inline bool
+is_brief(void)
+{
+    return getenv("QUADRILLE_BRIEF") != NULL;
+}
+
+/* 0 where all is tried. */
+static inline uint64_t
+brief_commit(void)
+{
+    return is_brief() ? strtoull(getenv("QUADRILLE_BRIEF"), NULL, 10) : 0;
+}
+
 static inline uint64_t
 brief(uint64_t usual, uint64_t less)
 {
-    return getenv("QUADRILLE_BRIEF") != NULL ? less : usual;
+    return is_brief() ? less : usual;
 }
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -27,17 +40,14 @@ enum { BRIEF_SANITIZED = 0 };
 static inline bool
 brief_leaves_out(uint64_t thing, uint64_t every)
 {
-    const char *commit = getenv("QUADRILLE_BRIEF");
-    return BRIEF_SANITIZED && commit != NULL && (thing + strtoull(commit, NULL, 10)) % every != 0;
+    return BRIEF_SANITIZED && is_brief() && (thing + brief_commit()) % every != 0;
 }
 
 /* The place after one, of places 1, 2, 3 ... of which the first and then each step-th is tried. */
 static inline uint64_t
 brief_next(uint64_t place, uint64_t step)
 {
-    const char *commit = getenv("QUADRILLE_BRIEF");
-    const uint64_t offset = commit != NULL ? strtoull(commit, NULL, 10) % step : 0;
-    return place == 1 && offset > 0 ? 1 + offset : place + step;
+    return place + (place == 1 && brief_commit() % step > 0 ? brief_commit() % step : step);
 }
 
 #endif

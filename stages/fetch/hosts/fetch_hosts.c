@@ -45,17 +45,24 @@ clear(struct hosts *hosts, struct host *host)
     hosts->fingerprints[host - hosts->places] = 0;
 }
 
+/* Empty places are passed over, so that no page of the table is touched that holds none. */
+static void
+clear_all(struct hosts *hosts)
+{
+    for (size_t i = 0; i < hosts->count; i++) {
+        if (hosts->fingerprints[i] != 0) {
+            clear(hosts, &hosts->places[i]);
+        }
+    }
+}
+
 void
 hosts_free(struct hosts *hosts)
 {
     if (hosts == NULL) {
         return;
     }
-    for (size_t i = 0; i < hosts->count; i++) {
-        if (hosts->fingerprints[i] != 0) {
-            clear(hosts, &hosts->places[i]);
-        }
-    }
+    clear_all(hosts);
     free(hosts->places);
     free(hosts->fingerprints);
     free(hosts);
@@ -112,9 +119,7 @@ hosts_put(struct hosts *hosts, struct slice origin, enum host_access access, str
     clear(hosts, host);
     const size_t size = robots != NULL ? robots_size(robots) : 0;
     if (hosts->bytes + size > BYTES_MAXIMUM) {
-        for (size_t i = 0; i < hosts->count; i++) {
-            clear(hosts, &hosts->places[i]);
-        }
+        clear_all(hosts);
     }
     hosts->bytes += size;
     hosts->fingerprints[host - hosts->places] = fingerprint;

@@ -78,7 +78,7 @@ addresses_are_told_apart(void **state)
     }
 }
 
-/* What is read of a file that holds this line, at an offset. */
+/* Writes a file that holds this line and reads the address at an offset of it. */
 static enum status
 read_published(const char *line, const char *offset, char address[RPC_ADDRESS_SIZE])
 {

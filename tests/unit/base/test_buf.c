@@ -326,7 +326,8 @@ arena_of_a_small_job_is_small(void **state)
     }
 }
 
-/* What malloc takes for blocks of that many bytes, but for those that it keeps by thread. */
+/* Returns how many bytes malloc takes for blocks of so many bytes each. A block of a size that
+ * malloc keeps free for its thread takes none. */
 static size_t
 taken_by(const size_t *blocks, size_t count)
 {

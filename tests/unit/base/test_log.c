@@ -145,7 +145,8 @@ levels_below_are_silent(void **state)
     assert_string_equal(captured(), "level=debug program=test event=event a=1\n");
 }
 
-/* What the compiler would refuse, since formats are also made by programs: the rest is left out. */
+/* A format that the compiler would refuse may still come, from a program that makes formats: the
+ * line then ends where the format is wrong. */
 static void
 formats_that_are_wrong_end_the_line(void **state)
 {

@@ -335,7 +335,8 @@ help_and_manual(void **state)
     free(text);
 }
 
-/* What a flag that every program has prints, into a file or where there is no room. */
+/* Returns what a program prints for a flag that every program has. Where `full`, it prints to a
+ * device that has no room, and the result is empty. */
 static char *
 printed_by(const char *flag, bool full, enum status *status, struct reason *why)
 {

@@ -378,7 +378,8 @@ __wrap_madvise(void *memory, size_t length, int kind)
     return 0;
 }
 
-/* Of a piece of memory those pages that lie in it as a whole, if it has at least four. */
+/* Large pages are asked for only where they lie wholly in a piece of memory, and only for a piece
+ * of at least four of them. */
 static void
 large_pages_are_whole(void **state)
 {

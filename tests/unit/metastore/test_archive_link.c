@@ -1,8 +1,6 @@
 /* WARC bytes for other nodes: exact ranges, in pieces, of files of the archive alone, and nothing
  * for whoever has not the cluster's keys. And reads of a node that does not answer. */
-#include <dirent.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -28,6 +26,7 @@
 #include "metastore/metastore_service.h"
 #include "metastore/protocol.h"
 #include "metastore/store.h"
+#include "tests/unit/open_descriptors.h"
 #include "tests/unit/own_address.h"
 #include "tests/unit/scratch.h"
 
@@ -350,20 +349,6 @@ records_are_kept(void **state)
         buf_release(&members[i]);
     }
     buf_release(&memory);
-}
-
-static size_t
-open_files(const char *folder)
-{
-    size_t n = 0;
-    DIR *descriptors = opendir("/proc/self/fd");
-    for (struct dirent *entry; (entry = readdir(descriptors)) != NULL;) {
-        char file[PATH_MAX];
-        const ssize_t length = readlinkat(dirfd(descriptors), entry->d_name, file, sizeof file);
-        n += length > 0 && slice_starts(slice_of(file, (size_t)length), slice_string(folder));
-    }
-    (void)closedir(descriptors);
-    return n;
 }
 
 /* Malformed ones harm no other that came with them. */

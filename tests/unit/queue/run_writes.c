@@ -1,6 +1,5 @@
 /* Sorted runs as they are written (queue/storage/run_write.c): what is synced before it is told of,
  * each call that fails, limits of records, and how large runs leave memory. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,6 +7,7 @@
 
 #include "base/system/file.h"
 #include "queue/storage/run.h"
+#include "tests/unit/open_descriptors.h"
 #include "tests/unit/queue/queue_fixture.h"
 #include "tests/unit/queue/queue_suites.h"
 
@@ -97,19 +97,6 @@ write_small(const char *path, struct reason *why)
     assert_int_equal(run_writer_add(writer, SLICE("12345678"), SLICE("value"), false, why),
                      STATUS_OK);
     return run_writer_finish(writer, &totals, why);
-}
-
-static size_t
-open_descriptors(void)
-{
-    size_t n = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    assert_non_null(folder);
-    while (readdir(folder) != NULL) {
-        n++;
-    }
-    (void)closedir(folder);
-    return n;
 }
 
 /* The file, then its name; only then it is told of. Nothing goes on behind a call that failed. */

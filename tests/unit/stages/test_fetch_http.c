@@ -1,6 +1,5 @@
 /* Transfers against a server that misbehaves, in a thread of the test. */
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -18,6 +17,7 @@
 #include "base/system/clock.h"
 #include "queue/cluster/queue_options.h"
 #include "stages/fetch/http/fetch_http.h"
+#include "tests/unit/open_descriptors.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/stages/fetch_addresses.h"
 #include "tests/unit/stages/fetch_client.h"
@@ -474,19 +474,6 @@ validators_with_control_characters_are_not_sent(void **state)
     get(client, "/split", (struct fetch_request){.etag = SLICE("\"\t\xe9\"")});
     assert_int_equal(client->status, 500); /* it was sent */
     close_client(client);
-}
-
-static size_t
-open_descriptors(void)
-{
-    size_t n = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    assert_non_null(folder);
-    while (readdir(folder) != NULL) {
-        n++;
-    }
-    closedir(folder);
-    return n;
 }
 
 /* Each of the handles that share the idle connections is closed. The server, of this process too,

@@ -1,10 +1,10 @@
 /* The life of a stage process (stages/skeleton/stage.c): its arguments, what it opens, when it asks
  * for jobs, how it ends. */
-#include <dirent.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "tests/unit/memory_in_use.h"
+#include "tests/unit/open_descriptors.h"
 #include "tests/unit/stages_work/stage_process.h"
 
 enum { TEXT = 512 };
@@ -389,19 +389,6 @@ jobs_are_taken_while_somebody_wants_them(void **state)
 
 /* ---- what is left ---- */
 
-static int
-open_descriptors(void)
-{
-    int n = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    assert_non_null(folder);
-    while (readdir(folder) != NULL) {
-        n++;
-    }
-    closedir(folder);
-    return n;
-}
-
 /* A run gives back its memory and its descriptors, also of settings that others took the place
  * of. */
 static void
@@ -413,7 +400,7 @@ nothing_is_left_of_a_run(void **state)
     static const struct turn script[] = {
         {0, nothing, NULL}, {0, give_two, NULL}, {0, end_by_signal, NULL}, {0, NULL, NULL}};
     size_t before = 0;
-    int descriptors = 0;
+    size_t descriptors = 0;
     (void)state;
     if (!memory_is_counted()) {
         skip();

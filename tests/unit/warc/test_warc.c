@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "tests/support/warc_scan.h"
+#include "tests/unit/open_descriptors.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/warc/packed.h"
 #include "tests/unit/warc/warc_writer.h"
@@ -436,18 +437,6 @@ read_again(struct warc_reader *reader, const struct warc_location *at, struct bu
            struct warc_record *record)
 {
     return warc_read(reader, slice_string(at->file), at->offset, at->length, memory, record, NULL);
-}
-
-static size_t
-open_descriptors(void)
-{
-    size_t n = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    while (readdir(folder) != NULL) {
-        n++;
-    }
-    closedir(folder);
-    return n;
 }
 
 /* Files that grow are read on; removed ones are not found and hold no space for long. */

@@ -262,15 +262,3 @@ count_records(const char *file, const char *type)
     buf_release(&text);
     return n;
 }
-
-size_t
-open_descriptors(void)
-{
-    size_t n = 0;
-    DIR *folder = opendir("/proc/self/fd");
-    while (readdir(folder) != NULL) {
-        n++;
-    }
-    closedir(folder);
-    return n;
-}

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "tests/unit/open_descriptors.h"
 #include "tests/unit/scratch.h"
 #include "warc/warc.h"
 
@@ -48,6 +49,5 @@ void text_from(const char *file, uint64_t offset, struct buf *text);
 void check_text(const char *file, uint64_t offset, const char *expected);
 /* How many records there are whose type is that. */
 unsigned count_records(const char *file, const char *type);
-size_t open_descriptors(void);
 
 #endif
