@@ -5,5 +5,5 @@ $(synthetic_web): $(synthetic_web_OBJECTS:%=$(BUILD)/obj/%) $(BUILD)/lib/base.a
 	@mkdir -p $(@D)
 	$(call say,link $@)
 	$(quiet)$(CC) $(CFLAGS) $(sanitize) $(LDFLAGS) $(link) $^ $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
-tests benches: $(synthetic_web)
+test-tools benches: $(synthetic_web)
 -include $(synthetic_web_OBJECTS:%.o=$(BUILD)/obj/%.d)
