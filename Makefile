@@ -20,6 +20,7 @@ PREFIX   = /usr/local
 DESTDIR  =
 SECONDS  = 60
 SANITIZE =#          address,undefined: with a BUILD of its own
+TESTS    =#          which of the unit tests that are programs of their own fuzz-build links: all
 export QUADRILLE_SHARED ?= $(abspath ../shared)
 
 # Lowest layer first; each may include only what stands before it.
@@ -60,7 +61,7 @@ units     := $(addprefix $(BUILD)/tests/,$(notdir $(UNIT_TESTS)))
 # Unit tests that replace no function of the project's are in one program, too (tests/unit/joined.c).
 joined    := $(foreach t,$(UNIT_TESTS),$(if $($(notdir $(t))_WRAPS)$($(notdir $(t))_ALONE),,$(t)))
 apart     := $(filter-out $(notdir $(joined)),$(notdir $(UNIT_TESTS)))
-of_check  := $(apart:%=$(BUILD)/tests/%) $(BUILD)/tests/unit_tests
+of_check  := $(addprefix $(BUILD)/tests/,$(if $(TESTS),$(filter $(TESTS),$(apart)),$(apart)) unit_tests)
 fuzzers   := $(FUZZERS:%=$(BUILD)/tests/%)
 fuzz_object = $(patsubst %.c,%.o,$(wildcard tests/fuzz/*/$(1).c))
 benches   := $(BENCHES:%=$(BUILD)/bench/%)
@@ -108,8 +109,8 @@ print-suites:
 help:
 	@echo 'make all          programs in $(BUILD)/bin'
 	@echo 'make run          crawl the example web; SEEDS="https://example.org/" for another'
-	@echo 'make check        every test; ends with the counts'
-	@echo 'make check-whole  the same, trying every place that check tries some of'
+	@echo 'make check        the tests of a commit; ends with the counts'
+	@echo 'make check-whole  every test, trying every place that check tries some of'
 	@echo 'make check-cluster  machines that share a real CephFS and fail, disks that rsync copies; as root, not in make check'
 	@echo 'make bench        rates of each part and stage, beside stock tools; SECTIONS="stores index" for some'
 	@echo 'make conformance  the W3C and other suites, one row each'
