@@ -5,7 +5,7 @@
 #   PROGRAMS           names in build/bin/; NAME_OBJECTS are its own objects
 #   UNIT_TESTS         tests/unit/FOLDER/test_x, from tests/unit/FOLDER/test_x.c and, if it has more files, test_x_PARTS;
 #                      test_x_WRAPS: functions f that its __wrap_f stands in for; test_x_ALONE: why it cannot be joined with others
-#   FUZZERS            fuzz_x, from tests/fuzz/FOLDER/fuzz_x.c
+#   FUZZERS            fuzz_x, from tests/fuzz/FOLDER/fuzz_x.c; fuzz_x_ALONE: why it cannot be joined with others
 #   CONFORMANCE        run_x, from tests/conformance/run_x.c
 #   BENCHES            bench_x, from bench/bench_x.c
 #   SUBCOMMANDS        of quadrille, for the manual pages
@@ -64,6 +64,9 @@ apart     := $(filter-out $(notdir $(joined)),$(notdir $(UNIT_TESTS)))
 of_check  := $(addprefix $(BUILD)/tests/,$(if $(TESTS),$(filter $(TESTS),$(apart)),$(apart)) unit_tests)
 fuzzers   := $(FUZZERS:%=$(BUILD)/tests/%)
 fuzz_object = $(patsubst %.c,%.o,$(wildcard tests/fuzz/*/$(1).c))
+# As with unit tests, most are in one program (tests/fuzz/joined.c).
+fuzz_joined := $(foreach f,$(FUZZERS),$(if $($(f)_ALONE),,$(f)))
+fuzz_alone  := $(filter-out $(fuzz_joined),$(FUZZERS))
 benches   := $(BENCHES:%=$(BUILD)/bench/%)
 suites    := $(CONFORMANCE:%=$(BUILD)/tests/%)
 services  := $(filter-out quadrille,$(PROGRAMS))
@@ -71,11 +74,11 @@ manuals   := $(BUILD)/man/quadrille.1 $(SUBCOMMANDS:%=$(BUILD)/man/quadrille-%.1
 	$(services:%=$(BUILD)/man/%.8)
 unit_objects := $(UNIT_TESTS:%=%.o) $(foreach t,$(UNIT_TESTS),$($(notdir $(t))_PARTS)) tests/unit/joined.o
 objects   := $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(foreach p,$(PROGRAMS),$($(p)_OBJECTS)) \
-	$(unit_objects) $(foreach p,$(hooked),$($(p)_HOOK)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) $(CONFORMANCE:%=tests/conformance/%.o) \
+	$(unit_objects) $(foreach p,$(hooked),$($(p)_HOOK)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) tests/fuzz/joined.o $(CONFORMANCE:%=tests/conformance/%.o) \
 	$(BENCHES:%=bench/%.o)
 # What is in unit tests and fuzzers, and what is not.
 sanitized := $(sort $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(unit_objects) \
-	$(foreach f,$(FUZZERS),$(call fuzz_object,$(f))))
+	$(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) tests/fuzz/joined.o)
 unsanitized := $(sort $(filter-out $(sanitized) bench/%,$(objects)))
 archives_of_group = -Wl,--start-group $(filter $(support),$^) $(archives) -Wl,--end-group
 sources   = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
@@ -136,7 +139,7 @@ FORCE:
 # what does not run for long.
 flags_of = $(if $(filter tests/unit/% tests/fuzz/% tests/conformance/%,$(1)),-O0,$(if $(SANITIZE),$(if \
 	$(filter base/% store/% index/% queue/%,$(1)),-O1,-O0))) $(if $(filter tests/fuzz/%,$(1)),-Wno-missing-prototypes) \
-	$(if $(filter tests/unit/joined.c,$(1)),-I$(BUILD))
+	$(if $(filter tests/%/joined.c,$(1)),-I$(BUILD))
 
 # DRAFT=1 leaves out what is missing or does not compile.
 $(BUILD)/obj/%.o: %.c $(BUILD)/flags
@@ -151,7 +154,7 @@ $(BUILD)/syntax/%: %.c $(BUILD)/flags
 
 # Most of the sanitized build, with few processes; make compiles what is left.
 tab := $(subst x,,x	x)
-together: $(BUILD)/flags $(BUILD)/joined_tests.h
+together: $(BUILD)/flags $(BUILD)/joined_tests.h $(BUILD)/joined_fuzzers.h
 	$(file >$(BUILD)/together.list,$(foreach o,$(sanitized),$(BUILD)/obj/$(o)$(tab)$(o:.o=.c)$(tab)$(sanitize) $(call flags_of,$(o:.o=.c))$(newline)))
 	$(file >>$(BUILD)/together.list,$(foreach o,$(unsanitized),$(BUILD)/syntax/$(o:.o=)$(tab)$(o:.o=.c)$(tab)-fsyntax-only$(newline)))
 	@tests/compile_together $(BUILD) $(BUILD)/together.list $(CC) $(compile) $(CFLAGS)
@@ -217,9 +220,18 @@ $(suites): $(BUILD)/tests/%: $(BUILD)/obj/tests/conformance/%.o $(support) $(arc
 $(benches): $(BUILD)/bench/%: $(BUILD)/obj/bench/%.o $(support) $(archives)
 	$(link_command) $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
 
-$(foreach f,$(FUZZERS),$(eval $(BUILD)/tests/$(f): $(BUILD)/obj/$(call fuzz_object,$(f))))
-$(fuzzers): $(support) $(archives)
+fuzz_objects := $(foreach f,$(fuzz_joined),$(BUILD)/obj/$(patsubst %.o,%.joined.o,$(call fuzz_object,$(f))))
+$(fuzz_objects): %.joined.o: %.o
+	$(quiet)objcopy --redefine-sym LLVMFuzzerTestOneInput=$(notdir $*)_input $< $@.$$$$ && mv $@.$$$$ $@
+$(BUILD)/joined_fuzzers.h: $(BUILD)/flags $(build_files)
+	$(file >$@,$(foreach f,$(fuzz_joined),FUZZER($(f))$(newline)))
+$(BUILD)/obj/tests/fuzz/joined.o: $(BUILD)/joined_fuzzers.h
+$(BUILD)/tests/fuzzers: $(BUILD)/obj/tests/fuzz/joined.o $(fuzz_objects)
+$(foreach f,$(fuzz_alone),$(eval $(BUILD)/tests/$(f): $(BUILD)/obj/$(call fuzz_object,$(f))))
+$(fuzz_alone:%=$(BUILD)/tests/%) $(BUILD)/tests/fuzzers: $(support) $(archives)
 	$(link_test) -fsanitize=fuzzer $(package_libs) -o $@.$$$$ && mv $@.$$$$ $@
+$(fuzz_joined:%=$(BUILD)/tests/%): $(BUILD)/tests/fuzzers
+	$(quiet)ln -f $< $@
 
 $(BUILD)/man/quadrille.1: $(BUILD)/bin/quadrille
 	@mkdir -p $(@D)

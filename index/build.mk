@@ -48,6 +48,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/federation/test_federation_values tests/unit/index_terms/test_term_digests \
 	tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_words
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
+fuzz_index_requests_ALONE := it turns leak detection off
 test_index_changes_PARTS := tests/unit/index/index_change_log.o tests/unit/index/index_change_damage.o
 test_index_nodes_WRAPS := term_cache_put node_cache_put
 test_index_changes_WRAPS := clock_wall_ms tree_get tree_put tree_cursor_open tree_cursor_move tree_cursor_delete

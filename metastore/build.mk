@@ -6,6 +6,7 @@ UNIT_TESTS += tests/unit/metastore/test_archive_link tests/unit/metastore/test_c
 	tests/unit/metastore/test_metastore_pack tests/unit/metastore/test_metastore_rdf \
 	tests/unit/metastore/test_metastore_record tests/unit/queue_daemon/test_metastore_main
 FUZZERS += fuzz_metastore
+fuzz_metastore_ALONE := it stands in for meta_store_get and others
 test_metastore_record_PARTS := tests/unit/metastore/record_fields.o
 test_metastore_client_PARTS := tests/unit/metastore/metastore_messages.o tests/unit/metastore/metastore_calls.o
 test_metastore_client_WRAPS := rpc_client_open rpc_client_close rpc_client_descriptor rpc_client_wait_ms \

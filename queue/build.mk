@@ -13,6 +13,7 @@ UNIT_TESTS += tests/unit/queue_daemon/test_daemon_steps tests/unit/queue/test_up
 	tests/unit/queue/test_queue_client tests/unit/queue_daemon/test_queue_daemon tests/unit/queue/test_queue_messages tests/unit/queue/test_queue_parts \
 	tests/unit/queue/test_queue_tables tests/unit/queue_daemon/test_queue_main
 FUZZERS += fuzz_queue_records fuzz_queue_requests fuzz_run
+fuzz_queue_requests_ALONE := it stands in for the frontier
 test_queue_client_WRAPS := rpc_client_open rpc_client_close rpc_client_post rpc_client_process rpc_client_wait_ms \
 	rpc_client_peer_incarnation rpc_call clock_monotonic_ms
 test_frontier_PARTS := tests/unit/queue/run_writes.o tests/unit/queue/frontier_runs.o \
