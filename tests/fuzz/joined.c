@@ -1,6 +1,6 @@
-/* Fuzzers in one program, which is linked once: fuzz_x is a link to it, and it is the fuzzer by whose name it was
- * started. The Makefile makes joined_fuzzers.h, with a line FUZZER(name) for each, whose LLVMFuzzerTestOneInput it
- * renames to name_input. */
+/* Fuzzers in one program, which is linked once: fuzz_x is a link to it, and it is the fuzzer by
+ * whose name it was started. The Makefile makes joined_fuzzers.h, with a line FUZZER(name) for
+ * each, whose LLVMFuzzerTestOneInput it renames to name_input. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
