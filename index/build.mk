@@ -101,3 +101,4 @@ test_tree_calls_WRAPS := tree_get tree_position tree_cursor_open tree_cursor_mov
 test_index_parts_PARTS := tests/unit/index_parts/posting_pieces.o tests/unit/index_parts/links_lists.o \
 	tests/unit/index_parts/census_model.o tests/unit/index_parts/word_queries.o
 test_provenance_ALONE := it starts itself anew as the metadata store
+test_index_mixed_ALONE := it starts itself anew as a partition
