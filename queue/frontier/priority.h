@@ -42,7 +42,7 @@ struct priority_parts priority_parts(const struct priorities *priorities, const 
                                      unsigned linking);
 /* A fetch of the URI goes out. */
 void priority_spend(struct priorities *priorities, struct slice uri, uint64_t now_ms);
-/* Returns the speed of the lane that has the URI, 0 to WORTH_SPEEDS - 1; lanes of a smaller number
+/* Returns the speed of the lane that has the URI, 0 to PRIORITY_SPEEDS - 1; lanes of a smaller number
  * go sooner. */
 uint8_t priority_speed(struct priorities *priorities, struct slice uri, uint64_t now_ms);
 

@@ -5,17 +5,15 @@
 #include "base/map.h"
 #include "base/memory.h"
 
-enum { DOUBLINGS_MOST = 32, FORBIDS_LEAST = 3 };
+enum { DOUBLINGS_MOST = 24, FORBIDS_LEAST = 3 }; /* of the least probe_ms: two days */
 
 /* ---- one lane ---- */
 
 static uint64_t
 probe_interval(const struct trouble *trouble, const struct trouble_rules *rules)
 {
-    uint64_t interval_ms = rules->probe_ms;
-    for (uint32_t i = 0; i < trouble->probes && i < DOUBLINGS_MOST; i++) {
-        interval_ms = interval_ms < rules->probe_most_ms ? 2 * interval_ms : rules->probe_most_ms;
-    }
+    const uint32_t doublings = trouble->probes < DOUBLINGS_MOST ? trouble->probes : DOUBLINGS_MOST;
+    const uint64_t interval_ms = rules->probe_ms << doublings;
     return interval_ms < rules->probe_most_ms ? interval_ms : rules->probe_most_ms;
 }
 
@@ -25,8 +23,7 @@ static bool
 is_doubted(const struct trouble *trouble, const struct trouble_rules *rules,
            const struct trouble_failure *failure)
 {
-    return failure->silent && rules->outage_patience_ms > 0 && failure->network_ms != 0 &&
-           failure->network_ms < trouble->since_ms &&
+    return failure->silent && failure->network_ms != 0 && failure->network_ms < trouble->since_ms &&
            failure->silent_hosts + 1 >= rules->outage_hosts &&
            failure->now_ms < trouble->since_ms + rules->outage_patience_ms;
 }

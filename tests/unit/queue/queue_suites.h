@@ -31,6 +31,8 @@ int queue_troubles_run(void);
 int queue_bursts_run(void);
 /* What is answered, figure by figure (queue_answers.c). */
 int queue_answers_run(void);
+/* Rare ways through the broker (../queue_parts/broker_corners.c). */
+int broker_corners_run(void);
 /* Berkeley DB, whose calls fail (queue_store.c); of test_queue_parts. */
 int queue_store_run(void);
 /* Lanes without a broker (lanes_alone.c), lines of cluster.conf (cluster_lines.c), what is given

@@ -33,7 +33,9 @@ enum status
 __wrap_frontier_get(struct frontier *frontier, enum store_tree tree, struct slice key,
                     struct slice *value, struct reason *why)
 {
-    TRY(told(STATUS_OK, "", why));
+    const bool missing =
+        told_frontier.missing.length > 0 && slice_equal(key, told_frontier.missing);
+    TRY(told(missing ? STATUS_NOT_FOUND : STATUS_OK, "it is missing", why));
     return __real_frontier_get(frontier, tree, key, value, why);
 }
 

@@ -11,6 +11,7 @@ struct told_frontier {
     enum status status; /* of that one */
     enum status apply, tick, room; /* of every one; OK: as it is */
     bool scans_fail, broken;
+    struct slice missing;   /* key that no get finds; empty: none */
     uint64_t free, wait_ms; /* what room and tick tell; 0: as it is */
     size_t written;         /* operations */
     char wrote[2000];       /* trees of the latest batch, + for puts and - for removals */
