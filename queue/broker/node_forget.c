@@ -46,8 +46,8 @@ broker_strangers_open(struct broker *broker, struct reason *why)
         }
         if (!broker_has_peer(broker, node)) {
             struct stranger stranger = {.fingerprint = node};
-            uint64_t next;
-            TRY(broker_peer_row(broker, node, &next, stranger.name, stranger.waiting, why));
+            TRY(broker_peer_row(broker, node, &stranger.next, stranger.name, stranger.waiting,
+                                why));
             struct strangers *list = &broker->strangers;
             list->all = memory_resize(list->all, list->count + 1, sizeof *list->all);
             list->all[list->count++] = stranger;
@@ -172,6 +172,17 @@ move_rows(struct broker *broker, struct stranger *stranger, const struct rows *r
     return status;
 }
 
+/* Its row says what is left. */
+static void
+store_rest(struct broker *broker, const struct stranger *stranger)
+{
+    uint64_t rest[STAGE_COUNT];
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        rest[stage] = stranger->waiting[stage] - stranger->leaving[stage];
+    }
+    broker_store_peer(broker, stranger->fingerprint, stranger->next, stranger->name, rest);
+}
+
 /* Rows that leave are read as they were committed, so of two requests in a round one is put off. */
 enum status
 broker_forget(struct broker *broker, struct pending *pending, struct reason *why)
@@ -197,6 +208,7 @@ broker_forget(struct broker *broker, struct pending *pending, struct reason *why
         store_batch_remove(&broker->round.batch, TREE_OUTBOX,
                            broker_outbox_key(key, stranger->fingerprint, rows.rows[i].sequence));
     }
+    store_rest(broker, stranger);
     pending->left = rows.count == FORGET_ROWS || bytes.length >= FORGET_BYTES;
     free(rows.rows);
     buf_release(&bytes);

@@ -88,6 +88,22 @@ broker_peer_row(struct broker *broker, uint64_t fingerprint, uint64_t *next, cha
                                broker_outbox_key(bytes, fingerprint, 0), count_row, &count, why);
 }
 
+void
+broker_store_peer(struct broker *broker, uint64_t fingerprint, uint64_t next, const char *name,
+                  const uint64_t *waiting)
+{
+    uint8_t key[8];
+    codec_write_u64(key, fingerprint);
+    buf_reset(&broker->scratch);
+    codec_put_u64(&broker->scratch, next);
+    codec_put_slice(&broker->scratch, slice_string(name));
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        codec_put_varint(&broker->scratch, waiting[stage]);
+    }
+    store_batch_put(&broker->round.batch, TREE_PEERS, slice_of((char *)key, sizeof key),
+                    buf_slice(&broker->scratch));
+}
+
 static enum status
 open_peer(struct broker *broker, size_t node, struct reason *why)
 {
@@ -224,17 +240,8 @@ broker_outbox_write(struct broker *broker)
             delete_delivered(broker, peer);
         }
         if (peer->changed) {
-            uint8_t key[8];
-            codec_write_u64(key, peer->fingerprint);
-            buf_reset(&broker->scratch);
-            codec_put_u64(&broker->scratch, peer->next);
-            codec_put_slice(&broker->scratch,
-                            slice_string(cluster_node(broker->options.cluster, i)->name));
-            for (int stage = 0; stage < STAGE_COUNT; stage++) {
-                codec_put_varint(&broker->scratch, peer->waiting[stage]);
-            }
-            store_batch_put(&broker->round.batch, TREE_PEERS, slice_of((char *)key, sizeof key),
-                            buf_slice(&broker->scratch));
+            broker_store_peer(broker, peer->fingerprint, peer->next,
+                              cluster_node(broker->options.cluster, i)->name, peer->waiting);
             peer->changed = false;
         }
     }

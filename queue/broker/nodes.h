@@ -73,6 +73,9 @@ void broker_view_peer(struct broker *broker, size_t node);
  * most. */
 enum status broker_peer_row(struct broker *broker, uint64_t fingerprint, uint64_t *next, char *name,
                             uint64_t *waiting, struct reason *why);
+/* Stores what that reads. waiting: jobs of each stage. */
+void broker_store_peer(struct broker *broker, uint64_t fingerprint, uint64_t next, const char *name,
+                       const uint64_t *waiting);
 struct slice broker_outbox_key(uint8_t bytes[OUTBOX_KEY_SIZE], uint64_t node, uint64_t sequence);
 
 /* ---- node_receive.c ---- */
@@ -105,6 +108,7 @@ enum status broker_receive(struct broker *broker, struct pending *pending, struc
  * now. */
 struct stranger {
     uint64_t fingerprint;
+    uint64_t next; /* sequence of the next job for it, should it be named again */
     uint64_t waiting[STAGE_COUNT];
     uint64_t leaving[STAGE_COUNT]; /* in this round */
     bool forgetting;               /* in this round */

@@ -33,6 +33,8 @@ int queue_bursts_run(void);
 int queue_answers_run(void);
 /* Rare ways through the broker (../queue_parts/broker_corners.c). */
 int broker_corners_run(void);
+/* Nodes that are named no more (../queue_parts/strangers.c). */
+int strangers_run(void);
 /* Berkeley DB, whose calls fail (queue_store.c); of test_queue_parts. */
 int queue_store_run(void);
 /* Lanes without a broker (lanes_alone.c), lines of cluster.conf (cluster_lines.c), what is given
