@@ -42,8 +42,8 @@ struct priority_parts priority_parts(const struct priorities *priorities, const 
                                      unsigned linking);
 /* A fetch of the URI goes out. */
 void priority_spend(struct priorities *priorities, struct slice uri, uint64_t now_ms);
-/* Returns the speed of the lane that has the URI, 0 to PRIORITY_SPEEDS - 1; lanes of a smaller number
- * go sooner. */
+/* Returns the speed of the lane that has the URI, 0 to PRIORITY_SPEEDS - 1; lanes of a smaller
+ * number go sooner. */
 uint8_t priority_speed(struct priorities *priorities, struct slice uri, uint64_t now_ms);
 
 /* Returns what a speed is decided by: the fetches of the registrable domain that count against its

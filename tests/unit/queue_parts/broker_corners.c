@@ -107,12 +107,22 @@ prepare(struct bench *bench)
         const struct job job = take_one(bench, stage);
         out[i] = (struct job){.key = job.key, .attempt = job.attempt};
     }
+    put_uri(bench, STAGE_FETCH, "http://aside.example/", 0);
+    const struct job job = take_one(bench, STAGE_FETCH);
+    submit_end(bench, &job, HOST_FAILED, SECOND);
+    bench_work(bench);
 }
 
 static void
-submit_ends(struct bench *bench)
+submit_failure(struct bench *bench)
 {
     submit_end(bench, &out[0], HOST_FAILED, SECOND);
+}
+
+static void
+submit_success(struct bench *bench)
+{
+    submit_end(bench, &out[0], HOST_ANSWERED, SECOND);
 }
 
 static void
@@ -137,10 +147,47 @@ submit_death(struct bench *bench)
     (void)submit_reserve(bench, "w", 2, STAGE_FETCH, 4, 0, 0, 0);
 }
 
+/* Who holds them says nothing for longer than a lease is. */
+static void
+submit_stall(struct bench *bench)
+{
+    submit_touch(bench);
+    bench_work(bench);
+    clock_move(bench->options.lease_ms);
+}
+
 static void
 submit_reserves(struct bench *bench)
 {
     (void)submit_reserve(bench, "w", 1, STAGE_FETCH, 4, 0, 0, 0);
+}
+
+/* What was answered is asked for again, and what was given back. */
+static void
+submit_repetition(struct bench *bench)
+{
+    enum { REQUEST = 77 };
+    for (int i = 0; i < 2; i++) {
+        (void)submit_reserve(bench, "w", 1, STAGE_FETCH, 4, 0, 0, REQUEST);
+        if (i == 0) {
+            bench_work(bench);
+        }
+    }
+}
+
+static void
+submit_return(struct bench *bench)
+{
+    const struct job job = take_one(bench, STAGE_DETECT);
+    give_back(bench, "w", &job, 0, true);
+    (void)submit_reserve(bench, "w", 1, STAGE_DETECT, 4, 0, 0, 0);
+}
+
+static void
+submit_try(struct bench *bench)
+{
+    const struct job seed = a_seed("http://aside.example/");
+    submit_put(bench, &seed);
 }
 
 static void
@@ -169,42 +216,55 @@ any_was_told(const struct bench *bench)
     return false;
 }
 
+/* Lets one call of a round fail; false: it has no so many. */
+static bool
+fails_at(struct bench *bench, void (*submit)(struct bench *bench), int call)
+{
+    struct reason why = {""};
+    bench_restart(bench);
+    bench_forget(bench);
+    told_frontier.status = STATUS_SYSTEM;
+    if (submit == submit_looks) { /* they are answered at once */
+        told_frontier.calls = call;
+    }
+    submit(bench);
+    told_frontier.calls = submit == submit_looks ? told_frontier.calls : call;
+    const enum status status = broker_work(bench->broker, &why);
+    const bool struck = told_frontier.calls < 0;
+    told_frontier.calls = -1;
+    if (struck && !any_was_told(bench)) {
+        assert_int_equal(status, STATUS_SYSTEM);
+        assert_string_equal(why.text, "a fault");
+    }
+    return struck;
+}
+
 /* Each call of such a round fails once; the broker says so, or answers so. */
 static void
 test_each_kind_of_round_tells_of_failed_calls(void **state)
 {
     static const struct {
         void (*submit)(struct bench *bench);
-        int least; /* calls, so that none of those below is left out */
+        int least; /* calls, so that none of those that are meant is left out */
     } rounds[] = {
-        {submit_ends, 6},     {submit_touch, 3}, {submit_death, 3},
-        {submit_reserves, 3}, {submit_looks, 4},
+        {submit_failure, 5}, {submit_success, 4},  {submit_touch, 3},  {submit_death, 3},
+        {submit_stall, 3},   {submit_reserves, 3}, {submit_return, 2}, {submit_repetition, 2},
+        {submit_try, 4},     {submit_looks, 4},
     };
-    struct bench *bench = *state;
-    prepare(bench);
     for (size_t i = 0; i < sizeof rounds / sizeof rounds[0]; i++) {
-        int failed = 0;
-        for (bool struck = true; struck; failed += struck) {
-            struct reason why = {""};
-            bench_restart(bench);
-            bench_forget(bench);
-            told_frontier.status = STATUS_SYSTEM;
-            rounds[i].submit(bench);
-            told_frontier.calls = failed;
-            if (rounds[i].submit == submit_looks) {
-                bench_forget(bench);
-                submit_looks(bench);
-            }
-            const enum status status = broker_work(bench->broker, &why);
-            struck = told_frontier.calls < 0;
-            told_frontier.calls = -1;
-            if (struck && !any_was_told(bench)) {
-                assert_int_equal(status, STATUS_SYSTEM);
-                assert_string_equal(why.text, "a fault");
-            }
+        struct bench *bench;
+        int calls = 0;
+        if (i > 0) { /* with jobs that are as they were */
+            assert_int_equal(teardown(state), 0);
+            assert_int_equal(setup(state), 0);
         }
-        if (failed < rounds[i].least) {
-            fail_msg("round %zu has %d calls", i, failed);
+        bench = *state;
+        prepare(bench);
+        while (fails_at(bench, rounds[i].submit, calls)) {
+            calls++;
+        }
+        if (calls < rounds[i].least) {
+            fail_msg("round %zu has %d calls", i, calls);
         }
     }
 }
@@ -291,6 +351,42 @@ test_what_is_gone_is_not_considered_again(void **state)
     end_in_scope(bench, job, 5);
     assert_int_equal(stats(bench).stages[STAGE_EXTRACT].done, 1);
     assert_int_equal(stats(bench).stages[STAGE_EXTRACT].ready, 1); /* the sweep alone */
+}
+
+/* A worker that has not heard the answer asks once more, and gets the same, its hosts' paces, too.
+ */
+static void
+test_an_answer_of_fetch_is_repeated_whole(void **state)
+{
+    enum { REQUEST = 77 };
+    struct bench *bench = *state;
+    struct buf first;
+    put_uri(bench, STAGE_FETCH, URI "a", 0);
+    put_uri(bench, STAGE_FETCH, URI "b", 0);
+    put_uri(bench, STAGE_FETCH, "http://example.com/", 0);
+    const struct job job = take_one(bench, STAGE_FETCH);
+    const struct completion completion = {
+        .key = job.key,
+        .report = REPORT(.words = HOST_ANSWERED, .rules_known = true, .crawl_delay_ms = 7000)};
+    complete(bench, "w", 1, &completion, job.attempt);
+    buf_init(&first, 1 << 16);
+    for (int time = 0; time < 2; time++) {
+        const struct answer *answer = submit_reserve(bench, "w", 1, STAGE_FETCH, 5, 0, 0, REQUEST);
+        bench_work(bench);
+        read_answer(bench, answer);
+        assert_int_equal(bench->job_count, 2);
+        size_t paced = 0;
+        for (size_t i = 0; i < bench->job_count; i++) {
+            paced += bench->jobs[i].pace.length > 0;
+        }
+        assert_int_equal(paced, 1);
+        if (time == 0) {
+            buf_append_slice(&first, buf_slice(&answer->payload));
+        }
+        assert_int_equal(answer->payload.length, first.length);
+        assert_int_equal(stats(bench).stages[STAGE_FETCH].leased, 2);
+    }
+    buf_release(&first);
 }
 
 /* ---- one host, twice in a round ---- */
@@ -450,6 +546,59 @@ test_what_is_outdated_has_the_depth_of_its_revisit(void **state)
     assert_int_equal(again->depth, 2);
 }
 
+/* The sweep of an older scope is not considered again: the newer version has its own. */
+static void
+test_an_outdated_sweep_ends(void **state)
+{
+    struct bench *bench = *state;
+    broker_set_scope(bench->broker, 5, (struct slice){"", 0});
+    put_uri(bench, STAGE_FETCH, URI, 0);
+    broker_set_scope(bench->broker, 6, (struct slice){"", 0});
+    bench_work(bench);
+    const struct job sweep = take_one(bench, STAGE_EXTRACT);
+    broker_set_scope(bench->broker, 7, (struct slice){"", 0});
+    end_in_scope(bench, sweep, 6);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_EXTRACT, 5), 1);
+    assert_true(slice_is(bench->jobs[0].uri, JOB_SWEEP_URI));
+    assert_int_equal(bench->jobs[0].generation, 7);
+}
+
+/* What is considered again of a URI that nobody has put has the depth that it comes with. */
+static void
+test_an_unknown_document_has_the_depth_it_is_put_with(void **state)
+{
+    struct bench *bench = *state;
+    struct job again = a_job(STAGE_FETCH, URI);
+    again.flags = JOB_REFILTER;
+    again.depth = 4;
+    assert_int_equal(put_jobs(bench, &again, 1), STATUS_OK);
+    assert_int_equal(take_one(bench, STAGE_EXTRACT).depth, 4);
+    assert_int_equal(stats(bench).seen, 0);
+}
+
+/* Yields that came after it was put make a page worse than its place, which it keeps. */
+static void
+test_a_page_that_waits_is_not_moved_back(void **state)
+{
+    struct bench *bench = *state;
+    struct job yields[20];
+    link_to(bench, URI "page", "http://a.example/");
+    const uint64_t before = look(bench, URI "page").rank;
+    for (size_t i = 0; i < sizeof yields / sizeof yields[0]; i++) {
+        const bool here = i % 2 == 0;
+        yields[i] = a_job(STAGE_FETCH, here ? URI "other" : "http://rich.example/");
+        yields[i].flags = JOB_YIELD;
+        yields[i].data = here ? SLICE("\0") : SLICE("\xff\xff\x03"); /* 65535 quads */
+    }
+    assert_int_equal(put_jobs(bench, yields, sizeof yields / sizeof yields[0]), STATUS_OK);
+    const struct queue_explanation worse = look(bench, URI "page");
+    assert_true((int64_t)worse.weight > 1000 * ((int64_t)before + 5));
+    link_to(bench, URI "page", "http://b.example/");
+    const struct queue_explanation after = look(bench, URI "page");
+    assert_int_equal(after.linking, 2);
+    assert_int_equal(after.rank, before);
+}
+
 int
 broker_corners_run(void)
 {
@@ -461,12 +610,16 @@ broker_corners_run(void)
         CASE(test_an_answer_is_repeated_without_what_is_gone),
         CASE(test_what_is_gone_puts_no_host_into_trouble),
         CASE(test_what_is_gone_is_not_considered_again),
+        CASE(test_an_answer_of_fetch_is_repeated_whole),
         CASE(test_who_has_just_answered_is_not_hastened),
         CASE(test_who_has_just_failed_is_not_tried),
         CASE(test_a_damaged_row_of_a_host_is_named),
         CASE(test_links_of_other_domains_move_a_page),
         CASE(test_yields_are_learned),
         CASE(test_what_is_outdated_has_the_depth_of_its_revisit),
+        CASE(test_an_outdated_sweep_ends),
+        CASE(test_an_unknown_document_has_the_depth_it_is_put_with),
+        CASE(test_a_page_that_waits_is_not_moved_back),
     };
     return cmocka_run_group_tests_name("broker corners", tests, NULL, NULL);
 }
