@@ -185,7 +185,6 @@ take_control(struct worker_pool *pool, struct reason *why)
             return STATUS_OK;
         }
         if (n != (ssize_t)sizeof message) {
-            pool->broken = true;
             return status_fail(why, STATUS_SYSTEM, "the process that makes workers is gone");
         }
         if (message.kind == WORKER_ENDED) {

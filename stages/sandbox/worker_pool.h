@@ -54,7 +54,6 @@ struct worker_pool {
     size_t waiting;
     int epoll, timer;
     uint64_t timer_ms; /* for when the timer is set; UINT64_MAX: it is not */
-    bool broken;
 };
 
 /* Bytes of a slot's memory before the replies, and all. */

@@ -1,5 +1,5 @@
 /* How long a worker serves, and what configures it; a part of test_worker. */
-#include "tests/unit/stages/worker_pools.h"
+#include "tests/unit/stages_sandbox/worker_pools.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

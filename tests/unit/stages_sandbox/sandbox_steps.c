@@ -3,7 +3,7 @@
  * failed. While `pretending` the linker's functions below note what is asked for instead of doing
  * it, so that the test lives on; else they do it. Whether the cage holds is tried by
  * sandbox_selftest. */
-#include "tests/unit/stages/sandbox_steps.h"
+#include "tests/unit/stages_sandbox/sandbox_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

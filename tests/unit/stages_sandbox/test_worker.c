@@ -21,8 +21,8 @@
 #include "stages/parsing/document_worker.h"
 #include "stages/sandbox/worker.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/stages/sandbox_steps.h"
-#include "tests/unit/stages/worker_pools.h"
+#include "tests/unit/stages_sandbox/sandbox_steps.h"
+#include "tests/unit/stages_sandbox/worker_pools.h"
 
 static struct opt_set *options;
 
@@ -829,5 +829,5 @@ main(void)
         cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down) + sandbox_steps_run() +
-           worker_pools_run();
+           worker_pools_run() + worker_orders_run();
 }

@@ -1,0 +1,9 @@
+/* Pools of workers and their orders; parts of test_worker. */
+#ifndef TESTS_UNIT_STAGES_SANDBOX_WORKER_POOLS_H
+#define TESTS_UNIT_STAGES_SANDBOX_WORKER_POOLS_H
+
+/* Each returns how many tests failed. */
+int worker_pools_run(void);
+int worker_orders_run(void);
+
+#endif
