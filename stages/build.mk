@@ -77,6 +77,8 @@ test_worker_PARTS := tests/unit/stages_sandbox/sandbox_steps.o tests/unit/stages
 	tests/unit/stages_sandbox/worker_orders.o tests/unit/stages_sandbox/worker_steps.o tests/hooks/document_hook.o
 test_worker_WRAPS := transform_run setrlimit prctl landlock_enter landlock_enter_alone seccomp_init seccomp_rule_add \
 	seccomp_load
+test_document_worker_PARTS := tests/unit/stages_work/document_orders.o
+test_document_worker_WRAPS := worker_pool_open worker_submit worker_call transformer_new transform_run
 # What tests/unit/stages_work/stage_steps.c stands in for.
 work_WRAPS := main exit stage_main stage_options stage_directory stage_worker_name stage_cluster stage_metastore \
 	stage_scope stage_watch stage_timer stage_done stage_release stage_put_off stage_bury stage_output \

@@ -136,8 +136,8 @@ static enum status
 prepare(struct slice configuration, void **context, struct reason *why)
 {
     struct settings settings;
-    struct prepared *prepared = memory_zero(1, sizeof *prepared);
     TRY(decode_settings(configuration, &settings, why));
+    struct prepared *prepared = memory_zero(1, sizeof *prepared);
     if (settings.work & DOCUMENT_DETECTION) {
         TRY(prepare_magic(prepared, why));
     }

@@ -16,6 +16,7 @@
 #include "config/config.h"
 #include "stages/parsing/document_worker.h"
 #include "tests/unit/scratch.h"
+#include "tests/unit/stages_work/document_orders.h"
 
 #define PAGE "http://a.example/page"
 enum { REPLY = 1 << 20, PATH_SIZE = SCRATCH_SIZE + 64 };
@@ -201,5 +202,5 @@ main(void)
         CASE(own_transforms_and_contexts_are_used),
         CASE(mistakes_of_the_registry_are_told),
     };
-    return cmocka_run_group_tests_name("by_hand", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("by_hand", tests, NULL, NULL) + document_orders_run();
 }
