@@ -79,6 +79,77 @@ __wrap_stream_close(struct index_stream_reader *stream)
     open_streams--;
 }
 
+/* ---- in the place of the partitions' news, while `waiting` ---- */
+
+struct news {
+    enum status status;
+    uint64_t batch, stamp;
+};
+
+static bool waiting;
+static volatile bool stopped;
+static const struct news *news; /* of the first partition, in order; the other has none */
+static size_t news_left;
+static struct asked {
+    rpc_done *done; /* NULL: not, or it was told */
+    void *context;
+} asked[PARTITIONS_ASKED];
+
+void __real_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice payload,
+                            uint32_t timeout_ms, rpc_done *done, void *context);
+void __wrap_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice payload,
+                            uint32_t timeout_ms, rpc_done *done, void *context);
+void
+__wrap_rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice payload,
+                       uint32_t timeout_ms, rpc_done *done, void *context)
+{
+    if (!waiting) {
+        __real_rpc_client_post(client, verb, payload, timeout_ms, done, context);
+        return;
+    }
+    struct codec_reader in = codec_reader_of(payload);
+    assert_int_equal(verb, INDEX_VERB_POSITION);
+    assert_int_equal(codec_get_u8(&in), 1); /* it answers when there are news */
+    const uint64_t batch = codec_get_u64(&in);
+    assert_true(codec_at_end(&in));
+    struct asked *one = &asked[batch == 5 ? 0 : 1];
+    assert_null(one->done);
+    *one = (struct asked){done, context};
+}
+
+static void
+tell(struct asked *one, enum status status, uint64_t batch, uint64_t stamp)
+{
+    const struct reason why = {"the partition is down"};
+    rpc_done *const done = one->done;
+    struct buf payload;
+    buf_init(&payload, 64);
+    codec_put_u64(&payload, batch);
+    codec_put_u64(&payload, stamp);
+    one->done = NULL;
+    done(one->context, status, buf_slice(&payload), &why);
+    buf_release(&payload);
+}
+
+enum status __real_client_wait(struct index_client *client, struct reason *why);
+enum status __wrap_client_wait(struct index_client *client, struct reason *why);
+enum status
+__wrap_client_wait(struct index_client *client, struct reason *why)
+{
+    if (!waiting) {
+        return __real_client_wait(client, why);
+    }
+    assert_non_null(asked[0].done);
+    assert_non_null(asked[1].done);
+    if (news_left > 0) {
+        tell(&asked[0], news->status, news->batch, news->stamp);
+        news++, news_left--;
+    } else {
+        stopped = true;
+    }
+    return STATUS_OK;
+}
+
 /* ---- the follower ---- */
 
 static enum status
@@ -342,9 +413,9 @@ static void
 positions_are_checked_and_a_stop_ends_after_the_batch(void **state)
 {
     static const char *const wrong[] = {"0:4.a0", "0:4.a0,1:0.0,2:0.0", "1:0.0,0:4.a0", "x"};
-    static volatile bool stopped = true;
     struct reason why = {""};
     (void)state;
+    stopped = true;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const struct index_follow_options options = {.since = slice_string(wrong[i])};
         assert_int_equal(follow(whole, &options, &follower, &why), STATUS_MISUSE);
@@ -354,6 +425,42 @@ positions_are_checked_and_a_stop_ends_after_the_batch(void **state)
         .since = SLICE("0:4.a0,1:0.0"), .follow = true, .stopped = &stopped};
     assert_int_equal(follow(whole, &options, &follower, &why), STATUS_OK);
     assert_string_equal(requests.data, "");
+}
+
+/* A partition whose batch or stamp is another is read again; one that says the same, or fails, is
+ * asked again. */
+static void
+partitions_that_have_news_are_read_again(void **state)
+{
+    static const struct script nothing[PARTITIONS_ASKED] = {{"", STATUS_END}, {"", STATUS_END}};
+    static const struct {
+        struct news news[2];
+        unsigned reads;
+    } cases[] = {{{{STATUS_OK, 5, 10}, {STATUS_OK, 5, 10}}, 1},
+                 {{{STATUS_OK, 6, 10}, {STATUS_OK, 5, 10}}, 2},
+                 {{{STATUS_OK, 4, 10}, {STATUS_OK, 5, 10}}, 2},
+                 {{{STATUS_OK, 5, 11}, {STATUS_OK, 5, 10}}, 2},
+                 {{{STATUS_OK, 5, 10}, {STATUS_OK, 5, 9}}, 2},
+                 {{{STATUS_OK, 6, 11}, {STATUS_OK, 7, 10}}, 3},
+                 {{{STATUS_TIMEOUT, 6, 11}, {STATUS_OK, 5, 10}}, 1},
+                 {{{STATUS_TIMEOUT, 5, 10}, {STATUS_OK, 6, 10}}, 2}};
+    const struct index_follow_options options = {
+        .since = SLICE("0:5.a,1:3.2"), .follow = true, .stopped = &stopped};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct reason why = {""};
+        news = cases[i].news;
+        news_left = 2;
+        stopped = false;
+        waiting = true;
+        assert_int_equal(follow(nothing, &options, &follower, &why), STATUS_OK);
+        waiting = false;
+        assert_int_equal(requests.length, cases[i].reads * strlen("0:5.a\n1:3.2\n") + 1);
+        assert_string_equal(events.data, "");
+        for (size_t partition = 0; partition < PARTITIONS_ASKED; partition++) {
+            tell(&asked[partition], STATUS_CANCELLED, 0, 0); /* nobody waits for it */
+        }
+    }
 }
 
 static int
@@ -385,6 +492,7 @@ main(void)
         cmocka_unit_test(a_batch_that_breaks_off_is_taken_back),
         cmocka_unit_test(a_follower_can_refuse_each_event),
         cmocka_unit_test(positions_are_checked_and_a_stop_ends_after_the_batch),
+        cmocka_unit_test(partitions_that_have_news_are_read_again),
     };
     return cmocka_run_group_tests_name("change_stream", tests, set_up, tear_down);
 }
