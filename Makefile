@@ -20,7 +20,7 @@ PREFIX   = /usr/local
 DESTDIR  =
 SECONDS  = 60
 SANITIZE =#          address,undefined: with a BUILD of its own
-TESTS    =#          which of the unit tests that are programs of their own fuzz-build links: all
+TESTS    =#          which of the unit tests that are programs of their own units-of-check and fuzz-build make: all
 export QUADRILLE_SHARED ?= $(abspath ../shared)
 
 # Lowest layer first; each may include only what stands before it.
@@ -61,7 +61,7 @@ units     := $(addprefix $(BUILD)/tests/,$(notdir $(UNIT_TESTS)))
 # Unit tests that replace no function of the project's are in one program, too (tests/unit/joined.c).
 joined    := $(foreach t,$(UNIT_TESTS),$(if $($(notdir $(t))_WRAPS)$($(notdir $(t))_ALONE),,$(t)))
 apart     := $(filter-out $(notdir $(joined)),$(notdir $(UNIT_TESTS)))
-of_check  := $(addprefix $(BUILD)/tests/,$(if $(TESTS),$(filter $(TESTS),$(apart)),$(apart)) unit_tests)
+chosen    := $(if $(TESTS),$(filter $(TESTS),$(apart)),$(apart))
 fuzzers   := $(FUZZERS:%=$(BUILD)/tests/%)
 fuzz_object = $(patsubst %.c,%.o,$(wildcard tests/fuzz/*/$(1).c))
 # As with unit tests, most are in one program (tests/fuzz/joined.c).
@@ -77,23 +77,23 @@ objects   := $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(foreach p,$
 	$(unit_objects) $(foreach p,$(hooked),$($(p)_HOOK)) $(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) tests/fuzz/joined.o $(CONFORMANCE:%=tests/conformance/%.o) \
 	$(BENCHES:%=bench/%.o)
 # What is in unit tests and fuzzers, and what is not.
-sanitized := $(sort $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) $(unit_objects) \
+sanitized := $(sort $(foreach f,$(FOLDERS) tests_support,$($(f)_OBJECTS)) tests/unit/joined.o \
+	$(foreach t,$(UNIT_TESTS),$(if $(filter $(notdir $(t)),$(notdir $(joined)) $(chosen)),$(t).o $($(notdir $(t))_PARTS))) \
 	$(foreach f,$(FUZZERS),$(call fuzz_object,$(f))) tests/fuzz/joined.o)
-unsanitized := $(sort $(filter-out $(sanitized) bench/%,$(objects)))
+unsanitized := $(sort $(filter-out $(sanitized) $(unit_objects) bench/%,$(objects)))
 archives_of_group = -Wl,--start-group $(filter $(support),$^) $(archives) -Wl,--end-group
 sources   = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
 .PHONY: FORCE all help run check check-whole check-cluster check-packages deb bench conformance coverage install asan ubsan fuzz fuzz-build clean format lint sample \
-	tests units tests-of-check units-of-check test-tools together warnings fuzzers suites benches man print-tests print-joined print-fuzzers print-suites
+	tests units units-of-check test-tools together warnings fuzzers suites benches man print-tests print-joined print-fuzzers print-suites
 .DELETE_ON_ERROR:
 .SECONDARY:
 
 all: $(archives) $(programs)
 tests: $(units) test-tools
 units: $(units)
-# As `tests` and `units`, where most unit tests are only in the program of all: what `make check` runs.
-tests-of-check: $(of_check) test-tools
-units-of-check: $(of_check)
+# As `units`, where most are only in the program of all: what tests/run asks for.
+units-of-check: $(chosen:%=$(BUILD)/tests/%) $(BUILD)/tests/unit_tests
 test-tools: $(PROGRAMS:%=$(BUILD)/tests/bin/%)
 warnings: $(unsanitized:%.o=$(BUILD)/syntax/%)
 fuzzers: $(fuzzers)
@@ -124,7 +124,7 @@ help:
 
 # V=1 prints whole commands.
 quiet := $(if $(V),,@)
-say = $(if $(V),@:,@echo ' $(1)')
+say = $(if $(V),,$(info $() $(1)))
 
 # ---- objects, archives, programs ----
 
@@ -259,7 +259,7 @@ run:
 
 check:
 	@deploy/install-deps
-	$(make_now) all tests-of-check suites man
+	$(make_now) all test-tools suites man
 	@tests/run
 
 # At full length: some twice as long. QUADRILLE_POWER_SITES=1 is longer still.
