@@ -14,7 +14,10 @@ CONFORMANCE += run_urls
 test_texts_WRAPS := madvise
 test_threads_WRAPS := pthread_create
 test_watchdog_WRAPS := setitimer clock_monotonic_ms
-test_rpc_PARTS := tests/unit/base/rpc_publishers.o tests/unit/base/rpc_texts.o tests/unit/base/rpc_servers.o
+test_rpc_PARTS := tests/unit/base/rpc_publishers.o tests/unit/base/rpc_texts.o tests/unit/base/rpc_servers.o \
+	tests/unit/base/rpc_faults.o tests/unit/moved_clock.o
+test_rpc_WRAPS := clock_monotonic_ms clock_wall_ms zmq_ctx_new zmq_socket zmq_bind zmq_connect zmq_setsockopt zmq_getsockopt \
+	zmq_socket_monitor epoll_create1 epoll_ctl eventfd
 test_url_PARTS := tests/unit/base/url_parts.o tests/unit/base/url_keys.o
 test_lasting_files_PARTS := tests/unit/base/file_faults.o
 test_lasting_files_WRAPS := open fsync close fclose unlink rename renameat2 mkostemp getrlimit setrlimit write pwrite

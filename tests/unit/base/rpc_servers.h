@@ -42,5 +42,6 @@ void server_stop(pid_t server);
 /* Groups of tests that have files of their own; each returns how many failed. */
 int rpc_publishers_run(void);
 int rpc_texts_run(void);
+int rpc_faults_run(void);
 
 #endif

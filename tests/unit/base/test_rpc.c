@@ -783,5 +783,5 @@ main(void)
         cmocka_unit_test(names_of_clients_have_a_limit),
     };
     return cmocka_run_group_tests(tests, rpc_place_make, rpc_place_remove) + rpc_publishers_run() +
-           rpc_texts_run();
+           rpc_texts_run() + rpc_faults_run();
 }
