@@ -188,7 +188,7 @@ answer_visit(void *context, size_t index, struct slice key, struct slice value)
         codec_put_varint(answer->reply, 0);
         answer->count++;
     }
-    if (enough && answer->count > 0) {
+    if (enough) { /* by what stands before it */
         answer->full = true;
         return false;
     }

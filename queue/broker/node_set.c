@@ -90,13 +90,10 @@ count_names(struct slice names)
 static bool
 has_name(struct slice names, const char *name)
 {
-    for (size_t at = 0; at < names.length;) {
-        const char *end = memchr(names.at + at, '\n', names.length - at);
-        const size_t length = end != NULL ? (size_t)(end - names.at) - at : names.length - at;
-        if (slice_is(slice_of(names.at + at, length), name)) {
+    while (names.length > 0) {
+        if (slice_is(slice_take(&names, '\n'), name)) {
             return true;
         }
-        at += length + 1;
     }
     return false;
 }

@@ -114,13 +114,10 @@ names_open(struct names **result, const char *path, struct reason *why)
     enum status status = file_read(path, &text, why);
     struct slice rest = buf_slice(&text);
     for (size_t number = 1; status == STATUS_OK && rest.length > 0; number++) {
-        const size_t end = slice_find(rest, '\n');
-        if (!read_line(names, slice_of(rest.at, end))) {
+        if (!read_line(names, slice_take(&rest, '\n'))) {
             status = status_fail(why, STATUS_BAD_INPUT, "%s:%zu: no address begins the line", path,
                                  number);
         }
-        const size_t taken = end < rest.length ? end + 1 : end;
-        rest = slice_of(rest.at + taken, rest.length - taken);
     }
     buf_release(&text);
     return status;

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/rpc/rpc.h"
 #include "config/process_state.h"
+#include "metastore/archive_keep.h"
 #include "metastore/metastore_service.h"
 #include "metastore/protocol.h"
 #include "metastore/record.h"
@@ -222,6 +223,38 @@ test_batches_have_limits(void **state)
     assert_false(turn(fixture, STATUS_OK));
     assert_int_equal(server.next, server.count);
     free(zeros);
+}
+
+/* Records that are to be kept have a batch of their own, of so many, and of as many bytes. */
+static void
+test_batches_of_records_to_keep_have_limits(void **state)
+{
+    enum { BATCH_KEEPS = 256, LARGE = 1 << 20 };
+    struct fixture *fixture = *state;
+    const struct warc_writer_options options = {.prefix = "test"};
+    struct archive_keep *keep = archive_keep_new(fixture->folder, &options);
+    char *zeros = memory_zero(LARGE, 1);
+    meta_service_serve_archive(fixture->service, fixture->folder, keep);
+    for (size_t i = 0; i < BATCH_KEEPS + 1; i++) {
+        comes(METASTORE_KEEP, SLICE("no record"));
+    }
+    assert_true(turn(fixture, STATUS_OK));
+    assert_int_equal(server.next, BATCH_KEEPS);
+    const char *first = "1:PROTOCOL metastore: the keep request is malformed 2:PROTOCOL ";
+    assert_memory_equal(server.said, first, strlen(first));
+    server.said[0] = '\0';
+    assert_false(turn(fixture, STATUS_OK));
+    expect("257:PROTOCOL metastore: the keep request is malformed ");
+    server.count = server.next = 0;
+    for (size_t i = 0; i < BATCH_BYTES / LARGE + 1; i++) {
+        comes(METASTORE_KEEP, slice_of(zeros, LARGE));
+    }
+    assert_true(turn(fixture, STATUS_OK));
+    assert_int_equal(server.next, BATCH_BYTES / LARGE);
+    assert_false(turn(fixture, STATUS_OK));
+    assert_int_equal(server.next, server.count);
+    free(zeros);
+    archive_keep_free(keep);
 }
 
 static void
@@ -567,6 +600,7 @@ metastore_turns_run(void)
     const struct CMUnitTest tests[] = {
         CASE(test_reads_are_answered_before_puts),
         CASE(test_batches_have_limits),
+        CASE(test_batches_of_records_to_keep_have_limits),
         CASE(test_refused_puts_are_told_and_the_process_waits),
         CASE(test_a_broken_store_answers_nobody),
         CASE(test_malformed_requests_are_told_apart),

@@ -335,6 +335,16 @@ test_troubles_beside_an_array(void **state)
         }
         check_troubles(lanes, troubles);
     }
+    /* Of a lane whose jobs are all counted, and are none, one more that left changes nothing. */
+    const struct job_key end = key_at(0, PLACES), none = key_at(0, 0);
+    model_set(&lanes[0], troubles, (struct trouble){.lane = 0});
+    memset(lanes[0].ready, 0, sizeof lanes[0].ready);
+    model_set(&lanes[0], troubles,
+              (struct trouble){.lane = 0, .failures = 1, .flags = TROUBLE_ASIDE});
+    troubles_count(troubles, &end, 0, true);
+    lanes[0].counted_to = PLACES;
+    troubles_left(troubles, &none);
+    check_troubles(lanes, troubles);
     const struct job_key stranger = key_at(LANES, 3);
     troubles_count(troubles, &stranger, 5, true);
     troubles_came(troubles, &stranger);

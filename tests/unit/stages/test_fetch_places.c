@@ -247,6 +247,9 @@ one_line_holds_what_stands_before_the_next(void **state)
     assert_int_equal(open_names(&names, "127.0.0.256 a", &why), STATUS_BAD_INPUT);
     assert_non_null(strstr(why.text, ":1: no address begins the line"));
     names_close(names);
+    assert_int_equal(open_names(&names, "127.0.0.1 a\n\nx", &why), STATUS_BAD_INPUT);
+    assert_non_null(strstr(why.text, ":3: no address begins the line"));
+    names_close(names);
     assert_int_equal(open_names(&names, "", &why), STATUS_OK);
     names_close(names);
     assert_int_equal(names_open(&names, "/nonexistent/hosts", &why), STATUS_NOT_FOUND);
