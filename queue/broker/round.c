@@ -145,9 +145,7 @@ finish_round(struct broker *broker, bool committed, struct reason *why)
 enum status
 broker_work(struct broker *broker, struct reason *why)
 {
-    struct reason text = {""};
     const uint64_t now = clock_monotonic_ms();
-    why = why != NULL ? why : &text;
     broker->round.now_ms = broker->options.clock();
     broker_check_room(broker, now, broker->requests.pending_count > 0);
     bool committed = false;

@@ -417,7 +417,10 @@ requests_wait_for_each_other(void **state)
     metadata_intake_process(intake, BROKER);
     assert_trace("");
     assert_int_equal(metadata_intake_wait_ms(intake), 1);
-    now_ms++;
+    now_ms += 2; /* it came too late */
+    assert_int_equal(metadata_intake_wait_ms(intake), 0);
+    now_ms--;
+    assert_int_equal(metadata_intake_wait_ms(intake), 0);
     metadata_intake_process(intake, BROKER);
     assert_trace("open store ipc://store\nput uhttp://a/+0 uhttp://a/+0\n");
     end_put(0, STATUS_OK);
@@ -434,6 +437,11 @@ requests_wait_for_each_other(void **state)
     assert_trace("put uhttp://a/+0 uhttp://a/+0\n");
     /* What waits at the end is told so. */
     metadata_intake_hold(intake, BROKER, request_of(QUEUE_TRANSFER, 4, 1, "queue@b", "four"));
+    static const int waits[][2] = {{-1, 250}, {0, 0}, {249, 249}, {250, 250}, {251, 250}};
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) { /* the store's, or its own */
+        store_wait_ms = waits[i][0];
+        assert_int_equal(metadata_intake_wait_ms(intake), waits[i][1]);
+    }
     end_put(1, STATUS_FULL);
     buf_reset(&trace);
     buf_release(&large);

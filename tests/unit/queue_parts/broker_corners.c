@@ -451,6 +451,34 @@ test_a_damaged_row_of_a_host_is_named(void **state)
     assert_string_equal(why.text, "what is known of a host in trouble is damaged");
 }
 
+/* ---- suspects ---- */
+
+/* A job of fetch whose worker died three times goes to nobody who holds another, and waits. */
+static void
+test_a_suspect_of_fetch_waits_for_who_holds_nothing(void **state)
+{
+    enum { DEATHS = 3, DEATH_REST_MS = 1000 };
+    struct bench *bench = *state;
+    bench->options.attempts = 9;
+    bench_restart(bench);
+    put_uri(bench, STAGE_FETCH, URI, 0);
+    for (uint64_t life = 1; life <= DEATHS; life++) {
+        assert_int_equal(reserve(bench, "dies", life, STAGE_FETCH, 1), 1);
+        touch(bench, "dies", life + 1, NULL, 0);
+        clock_move(DEATH_REST_MS - 1);
+        assert_int_equal(reserve(bench, "dies", life + 1, STAGE_FETCH, 1), 0);
+        clock_move(1);
+    }
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].dead, DEATHS);
+    put_uri(bench, STAGE_DETECT, URI "other", 0);
+    (void)take_one(bench, STAGE_DETECT);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 5), 0);
+    assert_int_equal(stats(bench).lanes_busy, 0);
+    assert_int_equal(reserve(bench, "v", 1, STAGE_FETCH, 5), 1);
+    assert_int_equal(bench->jobs[0].deaths, DEATHS);
+    assert_int_equal(bench->jobs[0].attempt, 1 + DEATHS);
+}
+
 /* ---- where a page waits ---- */
 
 static void
@@ -614,6 +642,7 @@ broker_corners_run(void)
         CASE(test_who_has_just_answered_is_not_hastened),
         CASE(test_who_has_just_failed_is_not_tried),
         CASE(test_a_damaged_row_of_a_host_is_named),
+        CASE(test_a_suspect_of_fetch_waits_for_who_holds_nothing),
         CASE(test_links_of_other_domains_move_a_page),
         CASE(test_yields_are_learned),
         CASE(test_what_is_outdated_has_the_depth_of_its_revisit),

@@ -218,6 +218,41 @@ test_so_many_are_forgotten_at_once(void **state)
     }
 }
 
+/* So many bytes do, too: a round's change stays small. */
+static void
+test_so_many_bytes_are_forgotten_at_once(void **state)
+{
+    enum { BYTES = 4 << 20, JOBS = BYTES / JOB_DATA_MAXIMUM + 2 };
+    struct bench *bench = *state;
+    char *data = memory_zero(JOB_DATA_MAXIMUM, 1);
+    struct job job = a_job(STAGE_INDEX, "");
+    struct buf row;
+    char uri[64];
+    for (unsigned i = 0;; i++) {
+        snprintf(uri, sizeof uri, "http://h%06u.example/", i);
+        if (cluster_owner(bench->cluster, STAGE_INDEX, slice_string(uri)) == B) {
+            break;
+        }
+    }
+    job.uri = slice_string(uri);
+    job.data = slice_of(data, JOB_DATA_MAXIMUM);
+    for (int i = 0; i < JOBS; i++) {
+        assert_int_equal(put_jobs(bench, &job, 1), STATUS_OK);
+    }
+    buf_init(&row, 2 * JOB_DATA_MAXIMUM);
+    message_put_new(&row, &job);
+    const uint64_t first = (BYTES + row.length - 1) / row.length; /* the last passes the limit */
+    reopen_as(bench, one_node);
+    const struct answer *answer = submit_forget(bench, "b");
+    bench_work(bench);
+    assert_forgot(answer, first, 0, 1);
+    answer = submit_forget(bench, "b");
+    bench_work(bench);
+    assert_forgot(answer, JOBS - first, 0, 0);
+    buf_release(&row);
+    free(data);
+}
+
 /* What is forgotten in parts is counted by what is left, also by who starts anew in between, or
  * names the node again. */
 static void
@@ -342,6 +377,75 @@ test_strangers_hold_nothing_back(void **state)
     assert_true(stats(bench).stages[STAGE_TRANSFORM].throttled);
 }
 
+/* ---- who sends ---- */
+
+/* Transfers one job as the so-manieth of an outbox. */
+static enum status
+comes_from(struct bench *bench, const char *client, uint64_t origin, uint64_t sequence)
+{
+    struct job job = a_job(STAGE_DETECT, "http://example.org/");
+    struct buf *payload = bench_payload(bench);
+    codec_put_u64(payload, origin);
+    codec_put_u64(payload, 1);
+    codec_put_u64(payload, sequence);
+    codec_put_varint(payload, 1);
+    message_put_new(payload, &job);
+    const struct answer *answer = bench_submit(bench, client, 1, QUEUE_TRANSFER, 0);
+    bench_work(bench);
+    if (answer->status == STATUS_OK) {
+        assert_int_equal(answer->payload.length, 8);
+        assert_true(codec_read_u64((const uint8_t *)answer->payload.data) >= sequence);
+    }
+    return answer->status;
+}
+
+/* Each outbox has its own sequence, also after a new start. */
+static void
+test_outboxes_are_told_apart(void **state)
+{
+    enum { OUTBOXES = 3 };
+    struct bench *bench = *state;
+    uint64_t received = 0;
+    for (uint64_t sequence = 1; sequence <= 4; sequence++) {
+        for (uint64_t origin = 1; origin <= OUTBOXES; origin++) {
+            for (int again = 0; again < 2; again++) { /* what is known is taken, and is no job */
+                assert_int_equal(comes_from(bench, "queue@b", origin, sequence), STATUS_OK);
+                assert_int_equal(stats(bench).received, received + 1);
+            }
+            received++;
+        }
+        bench_restart(bench);
+        bench_forget(bench);
+    }
+    assert_int_equal(stats(bench).stages[STAGE_DETECT].ready, received);
+}
+
+/* Of two that this node has lost something of one is accepted, by its name. */
+static void
+test_losses_are_told_apart(void **state)
+{
+    struct bench *bench = *state;
+    for (uint64_t origin = 1; origin <= 2; origin++) {
+        const char *client = origin == 1 ? "queue@b" : "nameless";
+        assert_int_equal(comes_from(bench, client, origin, 1), STATUS_OK);
+        assert_int_equal(comes_from(bench, client, origin, 4), STATUS_CORRUPT);
+        assert_int_equal(comes_from(bench, client, origin, 2), STATUS_OK);
+        assert_int_equal(comes_from(bench, client, origin, 4), STATUS_CORRUPT);
+    }
+    assert_non_null(strstr(bench->answers[bench->tokens - 1].why, "it has lost 1 jobs"));
+    assert_non_null(strstr(bench->answers[bench->tokens - 1].why, "forget nameless`"));
+    struct answer *answer = submit_forget(bench, "nameless");
+    bench_work(bench);
+    assert_forgot(answer, 0, 0, 0);
+    assert_int_equal(comes_from(bench, "queue@b", 1, 4), STATUS_CORRUPT);
+    assert_int_equal(comes_from(bench, "nameless", 2, 4), STATUS_OK);
+    answer = submit_forget(bench, "b");
+    bench_work(bench);
+    assert_int_equal(answer->status, STATUS_OK);
+    assert_int_equal(comes_from(bench, "queue@b", 1, 4), STATUS_OK);
+    assert_int_equal(submit_forget(bench, "nameless")->status, STATUS_NOT_FOUND);
+}
+
 int
 strangers_run(void)
 {
@@ -350,11 +454,14 @@ strangers_run(void)
         CASE(test_each_stranger_is_forgotten_alone),
         CASE(test_of_two_requests_in_a_round_one_moves),
         CASE(test_so_many_are_forgotten_at_once),
+        CASE(test_so_many_bytes_are_forgotten_at_once),
         CASE(test_what_is_left_is_stored),
         CASE(test_a_failed_commit_forgets_nothing),
         CASE(test_what_cannot_move_is_dropped),
         CASE(test_a_damaged_row_of_a_stranger_is_named),
         CASE(test_strangers_hold_nothing_back),
+        CASE(test_outboxes_are_told_apart),
+        CASE(test_losses_are_told_apart),
     };
     return cmocka_run_group_tests_name("strangers", tests, NULL, NULL);
 }
