@@ -17,7 +17,7 @@ test_watchdog_WRAPS := setitimer clock_monotonic_ms
 test_rpc_PARTS := tests/unit/base/rpc_publishers.o tests/unit/base/rpc_texts.o tests/unit/base/rpc_servers.o \
 	tests/unit/base/rpc_faults.o tests/unit/moved_clock.o
 test_rpc_WRAPS := clock_monotonic_ms clock_wall_ms zmq_ctx_new zmq_socket zmq_bind zmq_connect zmq_setsockopt zmq_getsockopt \
-	zmq_socket_monitor epoll_create1 epoll_ctl eventfd
+	zmq_socket_monitor zmq_msg_init_size zmq_curve_keypair epoll_create1 epoll_ctl eventfd getrandom
 test_url_PARTS := tests/unit/base/url_parts.o tests/unit/base/url_keys.o
 test_lasting_files_PARTS := tests/unit/base/file_faults.o
 test_lasting_files_WRAPS := open fsync close fclose unlink rename renameat2 mkostemp getrlimit setrlimit write pwrite

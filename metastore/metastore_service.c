@@ -384,7 +384,7 @@ compare_updates(const void *left, const void *right)
     if (order != 0) {
         return order;
     }
-    return a->order < b->order ? -1 : a->order > b->order;
+    return a->order < b->order ? -1 : 1;
 }
 
 /* Sorts the updates, finds the distinct keys; returns how many. */
@@ -440,7 +440,7 @@ merge_key(struct pass *pass, size_t i, struct slice value)
         } else if (merged == META_UNCHANGED) {
             service->unchanged++;
         } else {
-            damaged = damaged || merged == META_DAMAGED_RECORD;
+            damaged = merged == META_DAMAGED_RECORD;
             pass->statuses[update->request] = status_fail(
                 &pass->reasons[update->request], STATUS_CORRUPT,
                 "the record of %.*s is damaged or has too many fields", SLICE_PRINT(update->key));

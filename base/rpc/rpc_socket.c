@@ -250,8 +250,7 @@ rpc_socket_receive(struct rpc_socket *socket, zmq_msg_t *frames, int most, int *
     }
     if (socket->raised) {
         uint64_t ignored;
-        while (read(socket->event_descriptor, &ignored, sizeof ignored) < 0 && errno == EINTR) {
-        }
+        (void)!read(socket->event_descriptor, &ignored, sizeof ignored);
         socket->raised = false;
     }
     return false;
@@ -278,8 +277,7 @@ rpc_socket_settle(struct rpc_socket *socket, bool unsent)
     if (!socket->raised && zmq_getsockopt(socket->zmq, ZMQ_EVENTS, &events, &size) == 0 &&
         (events & (ZMQ_POLLIN | (unsent ? ZMQ_POLLOUT : 0)))) {
         const uint64_t one = 1;
-        while (write(socket->event_descriptor, &one, sizeof one) < 0 && errno == EINTR) {
-        }
+        (void)!write(socket->event_descriptor, &one, sizeof one);
         socket->raised = true;
     }
 }

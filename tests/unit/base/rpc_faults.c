@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/random.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -65,6 +66,75 @@ FAILING(int, epoll_create1, -1, (int flags), (flags))
 FAILING(int, epoll_ctl, -1, (int epoll, int what, int descriptor, struct epoll_event *event),
         (epoll, what, descriptor, event))
 FAILING(int, eventfd, -1, (unsigned value, int flags), (value, flags))
+
+/* ---- what there may be none of ---- */
+
+static bool no_memory, no_random, no_keys;
+
+int __real_zmq_msg_init_size(zmq_msg_t *frame, size_t size);
+int __wrap_zmq_msg_init_size(zmq_msg_t *frame, size_t size);
+ssize_t __real_getrandom(void *bytes, size_t n, unsigned flags);
+ssize_t __wrap_getrandom(void *bytes, size_t n, unsigned flags);
+int __real_zmq_curve_keypair(char *public, char *secret);
+int __wrap_zmq_curve_keypair(char *public, char *secret);
+
+int
+__wrap_zmq_msg_init_size(zmq_msg_t *frame, size_t size)
+{
+    return no_memory ? -1 : __real_zmq_msg_init_size(frame, size);
+}
+
+ssize_t
+__wrap_getrandom(void *bytes, size_t n, unsigned flags)
+{
+    return no_random ? -1 : __real_getrandom(bytes, n, flags);
+}
+
+int
+__wrap_zmq_curve_keypair(char *public, char *secret)
+{
+    return no_keys ? -1 : __real_zmq_curve_keypair(public, secret);
+}
+
+static void
+without_memory_a_frame_is_empty(void **state)
+{
+    zmq_msg_t frame;
+    (void)state;
+    no_memory = true;
+    rpc_frame_of(&frame, SLICE("head"), SLICE("tail"));
+    no_memory = false;
+    assert_int_equal(rpc_frame_slice(&frame).length, 0);
+    rpc_frames_close(&frame, 1);
+}
+
+static void
+without_random_bytes_incarnations_differ_by_the_clock(void **state)
+{
+    (void)state;
+    no_random = true;
+    const uint64_t before = clock_wall_ms();
+    const uint64_t first = rpc_incarnation_new();
+    const uint64_t began = clock_monotonic_us();
+    while (clock_monotonic_us() == began) {
+    }
+    const uint64_t second = rpc_incarnation_new();
+    no_random = false;
+    assert_in_range(first >> 16, before, clock_wall_ms());
+    assert_true(first != second);
+}
+
+static void
+without_curve_there_are_no_keys(void **state)
+{
+    char public[RPC_KEY_SIZE], secret[RPC_KEY_SIZE];
+    struct reason why = {""};
+    (void)state;
+    no_keys = true;
+    assert_int_equal(rpc_keys_make(public, secret, &why), STATUS_UNSUPPORTED);
+    no_keys = false;
+    assert_string_equal(why.text, "this ZeroMQ was built without CURVE");
+}
 
 static struct rpc_keys
 some_keys(void)
@@ -506,6 +576,9 @@ rpc_faults_run(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_of_an_opening_may_fail),
+        cmocka_unit_test(without_memory_a_frame_is_empty),
+        cmocka_unit_test(without_random_bytes_incarnations_differ_by_the_clock),
+        cmocka_unit_test(without_curve_there_are_no_keys),
         cmocka_unit_test(both_sides_know_each_other),
         cmocka_unit_test(answers_that_have_no_room_are_told),
         cmocka_unit_test(requests_are_sent_again_ever_more_seldom),

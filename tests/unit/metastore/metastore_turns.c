@@ -315,6 +315,10 @@ test_malformed_requests_are_told_apart(void **state)
         {METASTORE_GET, SLICE_INIT("\x02\x02ua"), STATUS_PROTOCOL},
         {METASTORE_GET, SLICE_INIT("\x01\x02uab"), STATUS_PROTOCOL},
         {METASTORE_GET, SLICE_INIT("\x81\x80\x04"), STATUS_PROTOCOL}, /* 65537 keys */
+        {METASTORE_PUT, SLICE_INIT("\x00"), STATUS_OK},
+        {METASTORE_PUT, SLICE_INIT(""), STATUS_PROTOCOL},
+        {METASTORE_PUT, SLICE_INIT("\x00x"), STATUS_PROTOCOL},
+        {METASTORE_PUT, SLICE_INIT("\x81\x80\x04"), STATUS_PROTOCOL}, /* 65537 updates */
         {METASTORE_SCAN, SLICE_INIT("\x01u\x00\x05"), STATUS_OK},
         {METASTORE_SCAN, SLICE_INIT("\x01h\x00\x05"), STATUS_OK},
         {METASTORE_SCAN, SLICE_INIT("\x01s\x00\x05"), STATUS_OK},
@@ -457,6 +461,36 @@ test_updates_of_a_batch_are_merged_in_order(void **state)
                 slice_equal(text, slice_of(reason, sizeof reason)));
     buf_release(&put);
     buf_release(&reply);
+}
+
+/* A record that cannot be read, packed or plain, ends what would change it, all of it, and nothing
+ * else of the batch. */
+static void
+test_damaged_records_end_their_requests_alone(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct slice damaged[] = {SLICE_INIT("\xff"), SLICE_INIT("\x01\xff")};
+    for (size_t i = 0; i < sizeof damaged / sizeof damaged[0]; i++) {
+        const struct meta_pair pair = {SLICE("ua"), damaged[i]};
+        struct reason why = {""};
+        char expected[TEXT];
+        const size_t first = server.count + 1;
+        assert_int_equal(meta_store_put(fixture->store, &pair, 1, &why), STATUS_OK);
+        comes(METASTORE_PUT, (struct slice)PUT_A);
+        comes(METASTORE_PUT, (struct slice)PUT_B);
+        comes(METASTORE_PUT, (struct slice)PUT_A);
+        assert_false(turn(fixture, STATUS_OK));
+        snprintf(expected, sizeof expected,
+                 "%zu:CORRUPT the record of ua is damaged or has too many fields %zu:OK "
+                 "%zu:CORRUPT the record of ua is damaged or has too many fields ",
+                 first, first + 1, first + 2);
+        expect(expected);
+        comes(METASTORE_GET, (struct slice)GET_A);
+        assert_false(turn(fixture, STATUS_OK));
+        snprintf(expected, sizeof expected,
+                 i == 0 ? "%zu:CORRUPT the record of ua is damaged " : "%zu:OK ", first + 3);
+        expect(expected);
+    }
 }
 
 /* ---- what is counted, and learned ---- */
@@ -607,6 +641,7 @@ metastore_turns_run(void)
         CASE(test_scans_have_limits),
         CASE(test_scans_go_on_behind_the_last),
         CASE(test_updates_of_a_batch_are_merged_in_order),
+        CASE(test_damaged_records_end_their_requests_alone),
         CASE(test_requests_are_counted),
         CASE(test_dictionaries_are_stored),
         CASE(test_dictionaries_come_before_what_needs_them),
