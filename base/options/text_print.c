@@ -33,10 +33,8 @@ wrap_words(FILE *out, const char *prefix, const char *line, size_t length, size_
             break;
         }
         line += blanks;
-        size_t word = strcspn(line, " \t\n");
-        if (word > (size_t)(end - line)) {
-            word = (size_t)(end - line);
-        }
+        const size_t word =
+            strcspn(line, " \t\n"); /* at most up to its end, where another begins */
         if (column > 0 && column + 1 + word > TEXT_WIDTH) {
             (void)fputc('\n', out);
             column = 0;

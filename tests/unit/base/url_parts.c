@@ -58,6 +58,8 @@ static const struct {
     {"x://", NULL, "x||||-1|||"},
     {"x:///", NULL, "x||||-1|/||"},
     {"x://:1", NULL, NULL},
+    {"x://a<b", NULL, NULL},
+    {"x://a%b", NULL, "x|||a%b|-1|||"},
     {"x://h:1", NULL, "x|||h|1|||"},
     {"x://h:0", NULL, "x|||h|0|||"},
     {"x://?q", NULL, "x||||-1||?q|"},

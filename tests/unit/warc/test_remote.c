@@ -23,6 +23,7 @@ static int listener;
 static unsigned port;
 static const char *answer; /* NULL: none, and the connection stays open */
 static char asked[ROOM];
+static const char *behind_the_port = "";
 
 static void *
 serve_one(void *context)
@@ -53,7 +54,7 @@ fetch(const char *with, struct buf *member, struct reason *why)
     char web[64];
     answer = with;
     asked[0] = '\0';
-    snprintf(web, sizeof web, "http://127.0.0.1:%u", port);
+    snprintf(web, sizeof web, "http://127.0.0.1:%u%s", port, behind_the_port);
     assert_int_equal(pthread_create(&thread, NULL, serve_one, NULL), 0);
     assert_int_equal(warc_remote_open(&remote, with == NULL ? TIMEOUT_MS : 0, why), STATUS_OK);
     const enum status status =
@@ -100,6 +101,48 @@ answers_are_told_apart(void **state)
             assert_non_null(strstr(asked, "Range: bytes=7-11\r\n"));
         }
     }
+    buf_release(&member);
+}
+
+/* The address of the other node's web server may end with slashes. */
+static void
+files_are_asked_for_below_the_address(void **state)
+{
+    static const char *const ends[] = {"", "/", "//"};
+    struct buf member;
+    (void)state;
+    buf_init(&member, ROOM);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct reason why = {""};
+        behind_the_port = ends[i];
+        assert_int_equal(
+            fetch("HTTP/1.1 206 Partial\r\nContent-Length: 5\r\n\r\nabcde", &member, &why),
+            STATUS_OK);
+        assert_memory_equal(asked, "GET /warc/a-1.warc.gz HTTP/", 27);
+    }
+    behind_the_port = "";
+    buf_release(&member);
+}
+
+static void
+addresses_have_a_limit(void **state)
+{
+    enum { URL_BYTES = 1024 };
+    static char web[URL_BYTES] = "ipc://"; /* of no scheme that is spoken */
+    struct warc_remote *remote;
+    struct buf member;
+    struct reason why = {""};
+    (void)state;
+    buf_init(&member, ROOM);
+    assert_int_equal(warc_remote_open(&remote, 0, &why), STATUS_OK);
+    memset(web + 6, 'x', sizeof web - 7);
+    for (size_t i = 0; i < 2; i++) {
+        const size_t longest = URL_BYTES - 1 - strlen("/warc/a");
+        web[longest + 1 - i] = '\0';
+        assert_int_equal(warc_fetch_remote(remote, web, SLICE("a"), 0, 5, &member, &why),
+                         i == 0 ? STATUS_MISUSE : STATUS_UNAVAILABLE);
+    }
+    warc_remote_close(remote);
     buf_release(&member);
 }
 
@@ -160,6 +203,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(answers_are_told_apart),
+        cmocka_unit_test(files_are_asked_for_below_the_address),
+        cmocka_unit_test(addresses_have_a_limit),
         cmocka_unit_test(what_cannot_be_asked_for_is_not),
     };
     return cmocka_run_group_tests_name("remote", tests, set_up, tear_down);
