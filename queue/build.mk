@@ -23,7 +23,7 @@ test_queue_PARTS := tests/unit/queue/queue_bursts.o tests/unit/queue/queue_lease
 	tests/unit/queue/queue_seen.o tests/unit/queue/queue_model.o tests/unit/queue/queue_fetch_model.o \
 	tests/unit/queue/queue_faults.o tests/unit/queue/queue_nodes.o tests/unit/queue/queue_peers.o \
 	tests/unit/queue/queue_rounds.o tests/unit/queue/queue_requests.o tests/unit/queue/queue_scope.o \
-	tests/unit/queue/queue_troubles.o tests/unit/queue/queue_answers.o tests/unit/queue_parts/broker_corners.o \
+	tests/unit/queue/queue_troubles.o tests/unit/queue/queue_answers.o tests/unit/queue_parts/broker_corners.o tests/unit/queue_parts/broker_faults.o \
 	tests/unit/queue_parts/strangers.o tests/unit/queue/told_frontier.o tests/unit/moved_clock.o
 test_queue_WRAPS := clock_monotonic_ms clock_wall_ms frontier_get frontier_scan frontier_scan_within frontier_apply \
 	frontier_tick frontier_room frontier_broken

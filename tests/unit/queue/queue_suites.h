@@ -31,8 +31,10 @@ int queue_troubles_run(void);
 int queue_bursts_run(void);
 /* What is answered, figure by figure (queue_answers.c). */
 int queue_answers_run(void);
-/* Rare ways through the broker (../queue_parts/broker_corners.c). */
+/* Rare ways through the broker (../queue_parts/broker_corners.c), and what fails on them
+ * (../queue_parts/broker_faults.c). */
 int broker_corners_run(void);
+int broker_faults_run(void);
 /* Nodes that are named no more (../queue_parts/strangers.c). */
 int strangers_run(void);
 /* Berkeley DB, whose calls fail (queue_store.c); of test_queue_parts. */

@@ -396,5 +396,5 @@ main(void)
            queue_lanes_run() + queue_seen_run() + queue_faults_run() + queue_model_run() +
            queue_fetch_model_run() + queue_nodes_run() + queue_peers_run() + queue_scope_run() +
            queue_troubles_run() + queue_bursts_run() + queue_rounds_run() + queue_requests_run() +
-           queue_answers_run() + broker_corners_run() + strangers_run();
+           queue_answers_run() + broker_corners_run() + broker_faults_run() + strangers_run();
 }

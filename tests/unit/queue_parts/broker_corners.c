@@ -1,393 +1,6 @@
-/* Rare ways through the broker: reads that fail in each kind of round, jobs whose records are gone,
- * what happens to a host twice in one round, and links that move a page that waits. */
-#include "base/system/clock.h"
-#include "queue/storage/store_batch.h"
-#include "tests/unit/moved_clock.h"
-#include "tests/unit/queue/queue_fixture.h"
-#include "tests/unit/queue/queue_suites.h"
-#include "tests/unit/queue/told_frontier.h"
-
-#define HOST "http://example.org"
-#define URI HOST "/"
-
-enum { SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
-
-static const struct trouble_rules one_failure = {
-    .failures = 1, .probe_ms = HOUR, .probe_most_ms = 24 * HOUR, .outage_hosts = 9};
-
-static int
-setup(void **state)
-{
-    struct bench *bench = bench_new(NULL, NULL);
-    told_frontier_reset();
-    clock_stop();
-    bench_close(bench);
-    bench->options.grace_ms = 0;
-    bench->options.troubles = one_failure;
-    bench_open(bench);
-    *state = bench;
-    return 0;
-}
-
-static int
-teardown(void **state)
-{
-    told_frontier_reset();
-    bench_free(*state);
-    clock_go();
-    return 0;
-}
-
-static struct job
-take_one(struct bench *bench, enum stage stage)
-{
-    assert_int_equal(reserve(bench, "w", 1, stage, 1), 1);
-    return bench->jobs[0];
-}
-
-/* How a job of fetch ends; the broker is asked to work by somebody else. */
-static void
-submit_end(struct bench *bench, const struct job *job, uint8_t words, uint64_t rest_ms)
-{
-    const struct completion completion = {
-        .key = job->key,
-        .verdict = words & HOST_FAILED ? VERDICT_RELEASE : VERDICT_DONE,
-        .no_attempt = true,
-        .report = REPORT(.words = words, .rest_ms = rest_ms, .cause = SLICE("refused"))};
-    submit_complete(bench, "w", 1, &completion, job->attempt);
-}
-
-static void
-end_in_scope(struct bench *bench, struct job job, uint64_t scope)
-{
-    const struct completion completion = {.key = job.key, .scope = scope};
-    complete(bench, "w", 1, &completion, job.attempt);
-}
-
-static void
-submit_put(struct bench *bench, const struct job *job)
-{
-    struct buf *payload = bench_payload(bench);
-    codec_put_varint(payload, 1);
-    message_put_new(payload, job);
-    (void)bench_submit(bench, "test", 1, QUEUE_PUT, 0);
-}
-
-static struct job
-a_seed(const char *uri)
-{
-    struct job seed = a_job(STAGE_FETCH, uri);
-    seed.flags = JOB_SEED;
-    return seed;
-}
-
-/* Sets the only host aside. */
-static void
-set_aside(struct bench *bench)
-{
-    put_uri(bench, STAGE_FETCH, URI, 0);
-    const struct job job = take_one(bench, STAGE_FETCH);
-    submit_end(bench, &job, HOST_FAILED, SECOND);
-    bench_work(bench);
-    assert_int_equal(stats(bench).hosts_aside, 1);
-}
-
-/* ---- reads that fail ---- */
-
-/* One job of fetch and one of detect are out, others wait, and the broker was started anew. */
-static struct job out[2];
-
-static void
-prepare(struct bench *bench)
-{
-    for (int i = 0; i < 2; i++) {
-        const enum stage stage = i == 0 ? STAGE_FETCH : STAGE_DETECT;
-        put_uri(bench, stage, URI "a", 5);
-        put_uri(bench, stage, URI "b", 5);
-        const struct job job = take_one(bench, stage);
-        out[i] = (struct job){.key = job.key, .attempt = job.attempt};
-    }
-    put_uri(bench, STAGE_FETCH, "http://aside.example/", 0);
-    const struct job job = take_one(bench, STAGE_FETCH);
-    submit_end(bench, &job, HOST_FAILED, SECOND);
-    bench_work(bench);
-}
-
-static void
-submit_failure(struct bench *bench)
-{
-    submit_end(bench, &out[0], HOST_FAILED, SECOND);
-}
-
-static void
-submit_success(struct bench *bench)
-{
-    submit_end(bench, &out[0], HOST_ANSWERED, SECOND);
-}
-
-static void
-submit_touch(struct bench *bench)
-{
-    struct buf *payload = bench_payload(bench);
-    codec_put_u8(payload, TOUCH_ANNOUNCE);
-    codec_put_varint(payload, 2);
-    for (int i = 0; i < 2; i++) {
-        job_key_encode(payload, &out[i].key);
-        codec_put_varint(payload, out[i].attempt);
-    }
-    (void)bench_submit(bench, "w", 1, QUEUE_TOUCH, 0);
-}
-
-/* Who held them comes as a new process. */
-static void
-submit_death(struct bench *bench)
-{
-    submit_touch(bench);
-    bench_work(bench);
-    (void)submit_reserve(bench, "w", 2, STAGE_FETCH, 4, 0, 0, 0);
-}
-
-/* Who holds them says nothing for longer than a lease is. */
-static void
-submit_stall(struct bench *bench)
-{
-    submit_touch(bench);
-    bench_work(bench);
-    clock_move(bench->options.lease_ms);
-}
-
-static void
-submit_reserves(struct bench *bench)
-{
-    (void)submit_reserve(bench, "w", 1, STAGE_FETCH, 4, 0, 0, 0);
-}
-
-/* What was answered is asked for again, and what was given back. */
-static void
-submit_repetition(struct bench *bench)
-{
-    enum { REQUEST = 77 };
-    for (int i = 0; i < 2; i++) {
-        (void)submit_reserve(bench, "w", 1, STAGE_FETCH, 4, 0, 0, REQUEST);
-        if (i == 0) {
-            bench_work(bench);
-        }
-    }
-}
-
-static void
-submit_return(struct bench *bench)
-{
-    const struct job job = take_one(bench, STAGE_DETECT);
-    give_back(bench, "w", &job, 0, true);
-    (void)submit_reserve(bench, "w", 1, STAGE_DETECT, 4, 0, 0, 0);
-}
-
-static void
-submit_try(struct bench *bench)
-{
-    const struct job seed = a_seed("http://aside.example/");
-    submit_put(bench, &seed);
-}
-
-static void
-submit_looks(struct bench *bench)
-{
-    codec_put_slice(bench_payload(bench), SLICE(URI "a"));
-    (void)bench_submit(bench, "test", 1, QUEUE_LOOK, 0);
-    struct buf *payload = bench_payload(bench);
-    codec_put_u64(payload, 0);
-    codec_put_slice(payload, SLICE(""));
-    codec_put_u8(payload, 0);
-    codec_put_varint(payload, 9);
-    (void)bench_submit(bench, "test", 1, QUEUE_HOSTS, 0);
-}
-
-/* Whether any of the requests was answered that the store failed. */
-static bool
-any_was_told(const struct bench *bench)
-{
-    for (size_t i = 0; i < bench->tokens; i++) {
-        if (bench->answers[i].given && bench->answers[i].status == STATUS_SYSTEM) {
-            assert_string_equal(bench->answers[i].why, "a fault");
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Lets one call of a round fail; false: it has no so many. */
-static bool
-fails_at(struct bench *bench, void (*submit)(struct bench *bench), int call)
-{
-    struct reason why = {""};
-    bench_restart(bench);
-    bench_forget(bench);
-    told_frontier.status = STATUS_SYSTEM;
-    if (submit == submit_looks) { /* they are answered at once */
-        told_frontier.calls = call;
-    }
-    submit(bench);
-    told_frontier.calls = submit == submit_looks ? told_frontier.calls : call;
-    const enum status status = broker_work(bench->broker, &why);
-    const bool struck = told_frontier.calls < 0;
-    told_frontier.calls = -1;
-    if (struck && !any_was_told(bench)) {
-        assert_int_equal(status, STATUS_SYSTEM);
-        assert_string_equal(why.text, "a fault");
-    }
-    return struck;
-}
-
-/* Each call of such a round fails once; the broker says so, or answers so. */
-static void
-test_each_kind_of_round_tells_of_failed_calls(void **state)
-{
-    static const struct {
-        void (*submit)(struct bench *bench);
-        int least; /* calls, so that none of those that are meant is left out */
-    } rounds[] = {
-        {submit_failure, 5}, {submit_success, 4},  {submit_touch, 3},  {submit_death, 3},
-        {submit_stall, 3},   {submit_reserves, 3}, {submit_return, 2}, {submit_repetition, 2},
-        {submit_try, 4},     {submit_looks, 4},
-    };
-    for (size_t i = 0; i < sizeof rounds / sizeof rounds[0]; i++) {
-        struct bench *bench;
-        int calls = 0;
-        if (i > 0) { /* with jobs that are as they were */
-            assert_int_equal(teardown(state), 0);
-            assert_int_equal(setup(state), 0);
-        }
-        bench = *state;
-        prepare(bench);
-        while (fails_at(bench, rounds[i].submit, calls)) {
-            calls++;
-        }
-        if (calls < rounds[i].least) {
-            fail_msg("round %zu has %d calls", i, calls);
-        }
-    }
-}
-
-/* Jobs of a host that was set aside are counted by a scan of their own. */
-static void
-test_counting_tells_of_a_failed_scan(void **state)
-{
-    struct bench *bench = *state;
-    struct reason why = {""};
-    set_aside(bench);
-    bench_restart(bench); /* they are counted anew */
-    told_frontier.calls = 0;
-    told_frontier.status = STATUS_SYSTEM;
-    assert_int_equal(broker_work(bench->broker, &why), STATUS_SYSTEM);
-    told_frontier.calls = -1;
-    assert_int_equal(stats(bench).stages[STAGE_FETCH].aside, 0);
-    bench_work(bench);
-    assert_int_equal(stats(bench).stages[STAGE_FETCH].aside, 1);
-}
-
-/* ---- records that are gone, though their jobs are out ---- */
-
-static uint8_t missing_key[JOB_KEY_SIZE];
-
-static struct job
-take_and_lose(struct bench *bench, enum stage stage)
-{
-    put_uri(bench, stage, URI, 0);
-    const struct job job = take_one(bench, stage);
-    job_key_write(&job.key, missing_key);
-    told_frontier.missing = slice_of((const char *)missing_key, sizeof missing_key);
-    return job;
-}
-
-static void
-test_a_dead_worker_gives_back_what_is_there(void **state)
-{
-    struct bench *bench = *state;
-    (void)take_and_lose(bench, STAGE_DETECT);
-    put_uri(bench, STAGE_DETECT, URI "other", 0);
-    (void)take_one(bench, STAGE_DETECT);
-    assert_int_equal(stats(bench).stages[STAGE_DETECT].leased, 2);
-    touch(bench, "w", 2, NULL, 0);
-    assert_int_equal(stats(bench).stages[STAGE_DETECT].leased, 0);
-    assert_int_equal(stats(bench).stages[STAGE_DETECT].dead, 1);
-}
-
-static void
-test_an_answer_is_repeated_without_what_is_gone(void **state)
-{
-    enum { REQUEST = 77 };
-    struct bench *bench = *state;
-    put_uri(bench, STAGE_DETECT, URI "a", 0);
-    put_uri(bench, STAGE_DETECT, URI "b", 0);
-    for (size_t expected = 2; expected >= 1; expected--) {
-        const struct answer *answer = submit_reserve(bench, "w", 1, STAGE_DETECT, 5, 0, 0, REQUEST);
-        bench_work(bench);
-        read_answer(bench, answer);
-        assert_int_equal(bench->job_count, expected);
-        job_key_write(&bench->jobs[0].key, missing_key);
-        told_frontier.missing = slice_of((const char *)missing_key, sizeof missing_key);
-    }
-}
-
-static void
-test_what_is_gone_puts_no_host_into_trouble(void **state)
-{
-    struct bench *bench = *state;
-    const struct job job = take_and_lose(bench, STAGE_FETCH);
-    const struct completion completion = {.key = job.key, .report = REPORT(.words = HOST_FAILED)};
-    complete(bench, "w", 1, &completion, job.attempt);
-    assert_int_equal(stats(bench).hosts_failing + stats(bench).hosts_aside, 0);
-    assert_int_equal(stats(bench).stages[STAGE_FETCH].done, 1);
-}
-
-static void
-test_what_is_gone_is_not_considered_again(void **state)
-{
-    struct bench *bench = *state;
-    broker_set_scope(bench->broker, 5, (struct slice){"", 0});
-    const struct job job = take_and_lose(bench, STAGE_EXTRACT);
-    broker_set_scope(bench->broker, 6, (struct slice){"", 0});
-    end_in_scope(bench, job, 5);
-    assert_int_equal(stats(bench).stages[STAGE_EXTRACT].done, 1);
-    assert_int_equal(stats(bench).stages[STAGE_EXTRACT].ready, 1); /* the sweep alone */
-}
-
-/* A worker that has not heard the answer asks once more, and gets the same, its hosts' paces, too.
- */
-static void
-test_an_answer_of_fetch_is_repeated_whole(void **state)
-{
-    enum { REQUEST = 77 };
-    struct bench *bench = *state;
-    struct buf first;
-    put_uri(bench, STAGE_FETCH, URI "a", 0);
-    put_uri(bench, STAGE_FETCH, URI "b", 0);
-    put_uri(bench, STAGE_FETCH, "http://example.com/", 0);
-    const struct job job = take_one(bench, STAGE_FETCH);
-    const struct completion completion = {
-        .key = job.key,
-        .report = REPORT(.words = HOST_ANSWERED, .rules_known = true, .crawl_delay_ms = 7000)};
-    complete(bench, "w", 1, &completion, job.attempt);
-    buf_init(&first, 1 << 16);
-    for (int time = 0; time < 2; time++) {
-        const struct answer *answer = submit_reserve(bench, "w", 1, STAGE_FETCH, 5, 0, 0, REQUEST);
-        bench_work(bench);
-        read_answer(bench, answer);
-        assert_int_equal(bench->job_count, 2);
-        size_t paced = 0;
-        for (size_t i = 0; i < bench->job_count; i++) {
-            paced += bench->jobs[i].pace.length > 0;
-        }
-        assert_int_equal(paced, 1);
-        if (time == 0) {
-            buf_append_slice(&first, buf_slice(&answer->payload));
-        }
-        assert_int_equal(answer->payload.length, first.length);
-        assert_int_equal(stats(bench).stages[STAGE_FETCH].leased, 2);
-    }
-    buf_release(&first);
-}
+/* Rare ways through the broker: what happens to a host twice in one round, what is due at a moment,
+ * suspects, and links that move a page that waits. */
+#include "tests/unit/queue_parts/still_broker.h"
 
 /* ---- one host, twice in a round ---- */
 
@@ -449,6 +62,60 @@ test_a_damaged_row_of_a_host_is_named(void **state)
     submit_put(bench, &seed);
     assert_int_equal(broker_work(bench->broker, &why), STATUS_CORRUPT);
     assert_string_equal(why.text, "what is known of a host in trouble is damaged");
+}
+
+/* ---- moments ---- */
+
+/* What is due at this very moment is due: new jobs, and those that are put again. */
+static void
+test_what_is_due_now_goes_out(void **state)
+{
+    struct bench *bench = *state;
+    static const enum stage stages[] = {STAGE_FETCH, STAGE_DETECT};
+    for (size_t i = 0; i < sizeof stages / sizeof stages[0]; i++) {
+        for (uint64_t later = 0; later < 2; later++) {
+            char uri[64];
+            snprintf(uri, sizeof uri, "http://h%d.example/", (int)(2 * i + later));
+            struct job job = a_job(stages[i], uri);
+            job.due_ms = clock_wall_ms() + later;
+            assert_int_equal(put_jobs(bench, &job, 1), STATUS_OK);
+            assert_int_equal(stats(bench).stages[stages[i]].delayed, later);
+            assert_int_equal(reserve(bench, "w", 1, stages[i], 1), 1 - later);
+            clock_move(later);
+            assert_int_equal(reserve(bench, "w", 1, stages[i], 1), later);
+        }
+    }
+    /* A visit again that was put for later, and then for now: one, now. */
+    struct job again = a_job(STAGE_FETCH, URI);
+    put_uri(bench, STAGE_FETCH, URI, 0);
+    done(bench, "w", &(struct job){.key = take_one(bench, STAGE_FETCH).key, .attempt = 1});
+    again.flags = JOB_RECRAWL;
+    again.due_ms = clock_wall_ms() + HOUR;
+    assert_int_equal(put_jobs(bench, &again, 1), STATUS_OK);
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].scheduled, 1);
+    again.due_ms = clock_wall_ms();
+    assert_int_equal(put_jobs(bench, &again, 1), STATUS_OK);
+    assert_int_equal(take_one(bench, STAGE_FETCH).generation, 3);
+}
+
+/* Who renews without saying that this is all it holds is waited for. */
+static void
+test_grace_lasts_until_all_is_told(void **state)
+{
+    struct bench *bench = *state;
+    bench->options.grace_ms = MINUTE;
+    touch(bench, "w", 1, NULL, 0);
+    put_uri(bench, STAGE_DETECT, URI, 0);
+    bench_restart(bench);
+    struct buf *payload = bench_payload(bench);
+    codec_put_u8(payload, 0);
+    codec_put_varint(payload, 0);
+    const struct answer *answer = bench_submit(bench, "w", 1, QUEUE_TOUCH, 0);
+    bench_work(bench);
+    assert_int_equal(answer->status, STATUS_OK);
+    assert_int_equal(reserve(bench, "v", 1, STAGE_DETECT, 1), 0);
+    touch(bench, "w", 1, NULL, 0);
+    assert_int_equal(reserve(bench, "v", 1, STAGE_DETECT, 1), 1);
 }
 
 /* ---- suspects ---- */
@@ -630,18 +297,12 @@ test_a_page_that_waits_is_not_moved_back(void **state)
 int
 broker_corners_run(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(test_each_kind_of_round_tells_of_failed_calls),
-        CASE(test_counting_tells_of_a_failed_scan),
-        CASE(test_a_dead_worker_gives_back_what_is_there),
-        CASE(test_an_answer_is_repeated_without_what_is_gone),
-        CASE(test_what_is_gone_puts_no_host_into_trouble),
-        CASE(test_what_is_gone_is_not_considered_again),
-        CASE(test_an_answer_of_fetch_is_repeated_whole),
         CASE(test_who_has_just_answered_is_not_hastened),
         CASE(test_who_has_just_failed_is_not_tried),
         CASE(test_a_damaged_row_of_a_host_is_named),
+        CASE(test_what_is_due_now_goes_out),
+        CASE(test_grace_lasts_until_all_is_told),
         CASE(test_a_suspect_of_fetch_waits_for_who_holds_nothing),
         CASE(test_links_of_other_domains_move_a_page),
         CASE(test_yields_are_learned),
