@@ -18,7 +18,7 @@ test_queue_client_WRAPS := rpc_client_open rpc_client_close rpc_client_post rpc_
 	rpc_client_peer_incarnation rpc_call clock_monotonic_ms
 test_frontier_PARTS := tests/unit/queue/run_writes.o tests/unit/queue/frontier_runs.o \
 	tests/unit/metastore/failing_database.o tests/unit/moved_clock.o
-test_frontier_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs flock fsync file_write_all
+test_frontier_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs flock fsync file_write_all pread
 test_queue_PARTS := tests/unit/queue/queue_bursts.o tests/unit/queue/queue_leases.o tests/unit/queue/queue_lanes.o \
 	tests/unit/queue/queue_seen.o tests/unit/queue/queue_model.o tests/unit/queue/queue_fetch_model.o \
 	tests/unit/queue/queue_faults.o tests/unit/queue/queue_nodes.o tests/unit/queue/queue_peers.o \

@@ -22,6 +22,8 @@ static struct {
     int syncs, fails_at_sync; /* counted from 1; 0: none fails */
     int writes, fails_at_write;
     int strikes, fails_at_strike;
+    int reads, fails_at_read;
+    bool reads_bytes; /* one at a time */
     int error;
     size_t longest;
     char synced[8]; /* f: a file, d: a folder */
@@ -56,6 +58,19 @@ __wrap_file_write_all(int descriptor, struct slice bytes)
         return false;
     }
     return __real_file_write_all(descriptor, bytes);
+}
+
+ssize_t __real_pread(int descriptor, void *bytes, size_t n, off_t offset);
+ssize_t __wrap_pread(int descriptor, void *bytes, size_t n, off_t offset);
+
+ssize_t
+__wrap_pread(int descriptor, void *bytes, size_t n, off_t offset)
+{
+    if (++disk.reads == disk.fails_at_read) {
+        errno = disk.error;
+        return -1;
+    }
+    return __real_pread(descriptor, bytes, disk.reads_bytes && n > 1 ? 1 : n, offset);
 }
 
 static int
@@ -369,6 +384,42 @@ test_files_that_cannot_be_read(void **state)
     assert_int_equal(open_descriptors(), open);
 }
 
+/* Each read of a run fails once: that is told, unless it was only interrupted; and a read may bring
+ * less than was asked for. */
+static void
+test_reads_that_fail_are_told(void **state)
+{
+    const char *path = *state;
+    const size_t before = open_descriptors();
+    struct reason why = {""};
+    assert_int_equal(write_small(path, &why), STATUS_OK);
+    for (int interrupted = 0; interrupted < 2; interrupted++) {
+        int failed = 0;
+        for (bool struck = true; struck; failed += struck) {
+            struct run *run;
+            reset_disk();
+            disk.error = interrupted ? EINTR : EIO;
+            disk.fails_at_read = failed + 1;
+            enum status status = run_open(&run, path, &of_lanes, &why);
+            assert_int_equal(run != NULL, status == STATUS_OK);
+            status = status == STATUS_OK ? seek(run, "12345678", &why) : status;
+            run_close(run);
+            struck = disk.reads >= disk.fails_at_read;
+            assert_int_equal(status, struck && !interrupted ? STATUS_SYSTEM : STATUS_OK);
+            assert_true(status == STATUS_OK || (strstr(why.text, "cannot read ") != NULL &&
+                                                strstr(why.text, " at byte ") != NULL));
+        }
+        assert_int_equal(failed, 4); /* the end, the index, the filter, and a block */
+        assert_int_equal(open_descriptors(), before);
+    }
+    struct run *run;
+    reset_disk();
+    disk.reads_bytes = true;
+    assert_int_equal(run_open(&run, path, &of_lanes, &why), STATUS_OK);
+    assert_int_equal(seek(run, "12345678", &why), STATUS_OK);
+    run_close(run);
+}
+
 int
 run_writes_run(void)
 {
@@ -381,6 +432,7 @@ run_writes_run(void)
         CASE(test_records_that_lie_are_damage),
         CASE(test_a_run_may_be_empty),
         CASE(test_files_that_cannot_be_read),
+        CASE(test_reads_that_fail_are_told),
     };
     return cmocka_run_group_tests_name("run writes", tests, NULL, NULL);
 }

@@ -499,6 +499,36 @@ jobs_that_come_late_go_back(void **state)
     buf_release(&payload);
 }
 
+/* What is put goes out as it is, and holds nothing; the answer is passed on. */
+static void
+jobs_are_put(void **state)
+{
+    static const struct job jobs[] = {
+        {.key.stage = STAGE_DETECT, .uri = SLICE_INIT("http://a.example/")},
+        {.key.stage = STAGE_INDEX, .uri = SLICE_INIT("http://b.example/"), .depth = 7}};
+    (void)state;
+    for (size_t n = 0; n <= 2; n++) {
+        told = STATUS_OK;
+        queue_put(client, jobs, n, on_completed, NULL);
+        assert_int_equal(posted, n + 1);
+        assert_int_equal(posts[n].verb, QUEUE_PUT);
+        struct codec_reader reader = codec_reader_of(buf_slice(&posts[n].payload));
+        assert_int_equal(codec_get_varint(&reader), n);
+        for (size_t i = 0; i < n; i++) {
+            struct job job;
+            assert_true(message_get_new(&reader, &job));
+            assert_int_equal(job.key.stage, jobs[i].key.stage);
+            assert_true(slice_equal(job.uri, jobs[i].uri));
+            assert_int_equal(job.depth, jobs[i].depth);
+        }
+        assert_true(codec_at_end(&reader));
+        posts[n].done(posts[n].context, n == 1 ? STATUS_FULL : STATUS_OK, SLICE(""),
+                      &(struct reason){"no room"});
+        assert_int_equal(told, n == 1 ? STATUS_FULL : STATUS_OK);
+    }
+    assert_int_equal(queue_client_wait_ms(client), -1);
+}
+
 static void
 script(size_t at, enum status status, uint64_t first, uint64_t second, uint64_t third)
 {
@@ -750,6 +780,7 @@ main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(malformed_answers_hold_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(jobs_that_come_late_go_back, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(jobs_are_put, set_up, tear_down),
         cmocka_unit_test_setup_teardown(calls_are_repeated_until_nothing_is_left, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(hosts_are_asked_for_until_all_are_seen, set_up, tear_down),
