@@ -43,6 +43,21 @@ __wrap_posix_fallocate(int descriptor, off_t offset, off_t length)
     return failing != 0 ? failing : __real_posix_fallocate(descriptor, offset, length);
 }
 
+static size_t reads_most = SIZE_MAX; /* bytes that a read brings; 0: it fails */
+
+ssize_t __real_pread(int descriptor, void *bytes, size_t n, off_t offset);
+ssize_t __wrap_pread(int descriptor, void *bytes, size_t n, off_t offset);
+
+ssize_t
+__wrap_pread(int descriptor, void *bytes, size_t n, off_t offset)
+{
+    if (reads_most == 0) {
+        errno = EIO;
+        return -1;
+    }
+    return __real_pread(descriptor, bytes, n < reads_most ? n : reads_most, offset);
+}
+
 /* ---- lists ---- */
 
 static uint32_t
@@ -94,6 +109,91 @@ lists_are_read_as_they_were_written(void **state)
     }
     assert_int_equal(spill.used, 0); /* given back, and how much it once was is known */
     assert_int_equal(spill.highest, LISTS * RECORDS * sizeof(uint32_t));
+    assert_int_equal(account.used, 0);
+    spill_release(&spill);
+}
+
+/* A read may bring less than was asked for, and fail: then it is told. */
+static void
+reads_that_fail_are_told(void **state)
+{
+    struct memory_account account = {.maximum = 1 << 16};
+    struct reason why = {""};
+    struct spill spill;
+    struct spill_list list;
+    struct spill_reader reader;
+    uint32_t record;
+    bool end;
+    (void)state;
+    spill_init(&spill, &account, folder, 1 << 30);
+    spill_list_init(&list, &spill, BUFFER);
+    for (size_t i = 0; i < RECORDS; i++) {
+        record = record_of(0, i);
+        assert_int_equal(spill_list_write(&list, &record, sizeof record, &why), STATUS_OK);
+    }
+    assert_int_equal(spill_list_finish(&list, &why), STATUS_OK);
+    const size_t used = account.used;
+    spill_reader_init(&reader, &list, account.maximum - used + 1);
+    assert_int_equal(spill_read(&reader, &record, sizeof record, &end, &why), STATUS_LIMIT);
+    spill_reader_release(&reader);
+    assert_int_equal(account.used, used);
+    spill_reader_init(&reader, &list, account.maximum - used);
+    for (size_t i = 0; i < RECORDS; i++) {
+        reads_most = 1 + i % 7;
+        assert_int_equal(spill_read(&reader, &record, sizeof record, &end, &why), STATUS_OK);
+        assert_false(end);
+        assert_int_equal(record, record_of(0, i));
+    }
+    assert_int_equal(account.used, account.maximum);
+    spill_reader_release(&reader);
+    assert_int_equal(account.used, used);
+    reads_most = 0;
+    assert_int_equal(spill_read(&reader, &record, sizeof record, &end, &why), STATUS_OK);
+    assert_true(end); /* nothing is left to be read */
+    spill_reader_release(&reader);
+    spill_reader_init(&reader, &list, BUFFER);
+    assert_int_equal(spill_read(&reader, &record, sizeof record, &end, &why), STATUS_SYSTEM);
+    assert_non_null(strstr(why.text, "a temporary file in "));
+    assert_non_null(strstr(why.text, " cannot be read"));
+    reads_most = SIZE_MAX;
+    spill_reader_release(&reader);
+    spill_list_release(&list);
+    assert_int_equal(account.used, 0);
+    assert_int_equal(account.highest, account.maximum);
+    spill_release(&spill);
+}
+
+/* Extents take memory, too: a list that has none for one more is told so. */
+static void
+extents_take_memory(void **state)
+{
+    enum { FIRST_EXTENTS = 8 };
+    struct memory_account account = {.maximum = 1 << 16};
+    struct reason why = {""};
+    struct spill spill;
+    struct spill_list lists[2];
+    static char zeros[BUFFER];
+    (void)state;
+    spill_init(&spill, &account, folder, 1 << 30);
+    for (size_t l = 0; l < 2; l++) {
+        spill_list_init(&lists[l], &spill, BUFFER);
+    }
+    for (size_t i = 0; i < FIRST_EXTENTS; i++) { /* in turn, so that none joins the one before */
+        for (size_t l = 0; l < 2; l++) {
+            assert_int_equal(spill_list_write(&lists[l], zeros, BUFFER, &why), STATUS_OK);
+        }
+    }
+    assert_int_equal(lists[0].count, FIRST_EXTENTS);
+    const size_t more = FIRST_EXTENTS * sizeof(struct spill_extent);
+    account.maximum = account.used + more - 1;
+    assert_int_equal(spill_list_write(&lists[0], zeros, BUFFER, &why), STATUS_LIMIT);
+    account.maximum++;
+    assert_int_equal(spill_list_write(&lists[1], zeros, BUFFER, &why), STATUS_OK);
+    assert_int_equal(lists[1].count, FIRST_EXTENTS + 1);
+    for (size_t l = 0; l < 2; l++) {
+        spill_list_release(&lists[l]);
+    }
+    assert_int_equal(account.used, 0);
     spill_release(&spill);
 }
 
@@ -259,6 +359,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_are_read_as_they_were_written),
+        cmocka_unit_test(reads_that_fail_are_told),
+        cmocka_unit_test(extents_take_memory),
         cmocka_unit_test(files_are_bounded),
         cmocka_unit_test(a_full_disk_is_told),
         cmocka_unit_test(areas_are_memory_first),
