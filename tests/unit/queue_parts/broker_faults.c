@@ -196,6 +196,46 @@ test_counting_tells_of_a_failed_scan(void **state)
     assert_int_equal(stats(bench).stages[STAGE_FETCH].aside, 1);
 }
 
+/* Rows of hosts that end too soon, or whose pace is none, are named by who looks. */
+static void
+test_damaged_rows_of_lanes_are_named(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t length;
+        enum status status;
+    } rows[] = {
+        {"\0\0\0\0\0\0\0\7\5\1", 10, STATUS_OK}, /* due, share, flags; of no pace */
+        {"\0\0\0\0\0\0\0\7\5", 9, STATUS_CORRUPT},
+        {"\0\0\0\0\0\0\0", 7, STATUS_CORRUPT},
+        {"", 0, STATUS_CORRUPT},
+        {"\0\0\0\0\0\0\0\7\5\1\377", 11, STATUS_CORRUPT},
+    };
+    uint8_t lane[8];
+    codec_write_u64(lane, fingerprint64(SLICE(HOST)));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct bench *bench = *state;
+        struct reason why = {""};
+        struct store_batch batch;
+        store_batch_init(&batch);
+        store_batch_put(&batch, TREE_LANES, slice_of((char *)lane, sizeof lane),
+                        slice_of(rows[i].bytes, rows[i].length));
+        store_batch_sort(&batch);
+        assert_int_equal(
+            __real_frontier_apply((struct frontier *)broker_frontier(bench->broker),
+                                  (const struct store_operation *const *)batch.operations,
+                                  batch.count, &why),
+            STATUS_OK);
+        store_batch_release(&batch);
+        bench_restart(bench); /* nobody knows it but the store */
+        codec_put_slice(bench_payload(bench), SLICE(URI));
+        const struct answer *answer = bench_submit(bench, "test", 1, QUEUE_LOOK, 0);
+        assert_int_equal(answer->status, rows[i].status);
+        assert_string_equal(answer->why,
+                            rows[i].status == STATUS_OK ? "" : "what is kept of a host is damaged");
+    }
+}
+
 /* ---- records that are gone, though their jobs are out ---- */
 
 static uint8_t missing_key[JOB_KEY_SIZE];
@@ -305,6 +345,7 @@ broker_faults_run(void)
     const struct CMUnitTest tests[] = {
         CASE(test_each_kind_of_round_tells_of_failed_calls),
         CASE(test_counting_tells_of_a_failed_scan),
+        CASE(test_damaged_rows_of_lanes_are_named),
         CASE(test_a_dead_worker_gives_back_what_is_there),
         CASE(test_an_answer_is_repeated_without_what_is_gone),
         CASE(test_what_is_gone_puts_no_host_into_trouble),

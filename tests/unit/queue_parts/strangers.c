@@ -2,6 +2,7 @@
  * forgotten in parts, and holds nothing back. That what waits for one goes to its heirs is tried in
  * ../queue/queue_peers.c. */
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "queue/storage/store_batch.h"
 #include "tests/unit/moved_clock.h"
@@ -377,6 +378,32 @@ test_strangers_hold_nothing_back(void **state)
     assert_true(stats(bench).stages[STAGE_TRANSFORM].throttled);
 }
 
+/* ---- a queue that was restored ---- */
+
+/* The mark of it stays until the new number is stored, and a start that cannot remove it ends. */
+static void
+test_restored_queues_get_their_number_first(void **state)
+{
+    struct bench *bench = *state;
+    struct reason why = {""};
+    struct broker *broker;
+    char mark[256];
+    put_for(bench, A, STAGE_DETECT, 1);
+    bench_close(bench);
+    snprintf(mark, sizeof mark, "%s/" QUEUE_RESTORED, bench->folder);
+    assert_int_equal(mkdir(mark, 0700), 0); /* no file */
+    assert_int_equal(broker_open(&broker, &bench->options, bench_answer, bench, &why),
+                     STATUS_SYSTEM);
+    assert_non_null(strstr(why.text, "cannot remove "));
+    assert_null(broker);
+    commits_fail = true;
+    assert_int_equal(broker_open(&broker, &bench->options, bench_answer, bench, &why), STATUS_FULL);
+    commits_fail = false;
+    assert_int_equal(rmdir(mark), 0); /* it is still there */
+    bench_open(bench);
+    assert_int_equal(stats(bench).stages[STAGE_DETECT].ready, 1);
+}
+
 /* ---- who sends ---- */
 
 /* Transfers one job as the so-manieth of an outbox. */
@@ -460,6 +487,7 @@ strangers_run(void)
         CASE(test_what_cannot_move_is_dropped),
         CASE(test_a_damaged_row_of_a_stranger_is_named),
         CASE(test_strangers_hold_nothing_back),
+        CASE(test_restored_queues_get_their_number_first),
         CASE(test_outboxes_are_told_apart),
         CASE(test_losses_are_told_apart),
     };
