@@ -90,8 +90,6 @@ group_admits(struct lanes *lanes, uint32_t at, uint64_t now_ms)
     lane->state = LANE_PARKED;
     lane->place = group->parked;
     group->parked = at;
-    if (!full) {
-        group_send_scout(lanes, lane->group);
-    }
+    group_send_scout(lanes, lane->group);
     return false;
 }
