@@ -72,7 +72,7 @@ keep_one(struct archive_keep *keep, struct slice payload, struct warc_location *
 {
     struct codec_reader reader = codec_reader_of(payload);
     const struct slice id = codec_get_slice(&reader), member = codec_get_slice(&reader);
-    if (!codec_at_end(&reader) || reader.bad || id.length == 0 || id.length >= WARC_ID_SIZE ||
+    if (!codec_at_end(&reader) || id.length == 0 || id.length >= WARC_ID_SIZE ||
         member.length > METASTORE_KEEP_MAXIMUM) {
         return status_fail(why, STATUS_PROTOCOL, "metastore: the keep request is malformed");
     }

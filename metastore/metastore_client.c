@@ -275,7 +275,7 @@ keep_answered(void *context, enum status status, struct slice payload, const str
         location.offset = codec_get_varint(&reader);
         location.length = codec_get_varint(&reader);
         memcpy(location.id, join->id, sizeof location.id);
-        if (codec_at_end(&reader) && !reader.bad && file.length < sizeof location.file) {
+        if (codec_at_end(&reader) && file.length < sizeof location.file) {
             snprintf(location.file, sizeof location.file, "%.*s", SLICE_PRINT(file));
         } else {
             why = &malformed;

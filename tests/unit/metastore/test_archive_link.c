@@ -351,6 +351,47 @@ records_are_kept(void **state)
     buf_release(&memory);
 }
 
+/* The latest 1,024 are known by their identifiers, which may have 47 bytes: what comes again is
+ * where it was put. Whatever came before them is archived once more. */
+static void
+the_latest_records_are_known(void **state)
+{
+    enum { LATEST = 1024, N = LATEST + 1, AGAIN = 3, ID_MOST = WARC_ID_SIZE - 1 };
+    static const size_t again[AGAIN] = {N - 1, 1,
+                                        0}; /* the last; the first that is known; one that is not */
+    static struct buf payloads[N];
+    static struct slice slices[N];
+    static struct archive_kept kept[N], later[AGAIN];
+    const struct warc_writer_options options = {
+        .prefix = "test", .node = "d", .process = "latest", .size = LARGE, .level = 1};
+    (void)state;
+    for (size_t i = 0; i < N; i++) {
+        char id[ID_MOST + 1];
+        assert_int_equal(snprintf(id, sizeof id, "urn:uuid:%0*zu", ID_MOST - 9, i), ID_MOST);
+        buf_init(&payloads[i], 128);
+        codec_put_slice(&payloads[i], slice_string(id));
+        codec_put_slice(&payloads[i], SLICE("\x1f\x8b member"));
+        slices[i] = buf_slice(&payloads[i]);
+    }
+    struct archive_keep *keep = archive_keep_new(fixture.warc, &options);
+    archive_keep_all(keep, slices, N, kept);
+    for (size_t i = 0; i < N; i++) {
+        assert_int_equal(kept[i].status, STATUS_OK);
+        assert_true(i == 0 || kept[i].location.offset > kept[i - 1].location.offset);
+    }
+    const struct slice then[AGAIN] = {slices[again[0]], slices[again[1]], slices[again[2]]};
+    archive_keep_all(keep, then, AGAIN, later);
+    for (size_t i = 0; i < AGAIN; i++) {
+        assert_int_equal(later[i].status, STATUS_OK);
+        assert_string_equal(later[i].location.id, kept[again[i]].location.id);
+        assert_int_equal(later[i].location.offset == kept[again[i]].location.offset, i < 2);
+    }
+    archive_keep_free(keep);
+    for (size_t i = 0; i < N; i++) {
+        buf_release(&payloads[i]);
+    }
+}
+
 /* Malformed ones harm no other that came with them. */
 static void
 what_is_no_record_is_not_kept(void **state)
@@ -625,6 +666,7 @@ main(void)
         cmocka_unit_test(many_ranges_come_by_one_message),
         cmocka_unit_test(nothing_but_files_of_the_archive),
         cmocka_unit_test(records_are_kept),
+        cmocka_unit_test(the_latest_records_are_known),
         cmocka_unit_test(what_is_no_record_is_not_kept),
         cmocka_unit_test(without_room_nothing_is_kept),
         cmocka_unit_test(after_a_failure_all_is_kept_anew),
