@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include "base/memory.h"
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/warc/packed.h"
 #include "warc/warc.h"
 
@@ -49,6 +50,41 @@ every_coding_is_undone(void **state)
 
 static const char brotli_text[] =
     "\x0b\x06\x80\x6f\x6e\x65\x20\x74\x77\x6f\x20\x74\x68\x72\x65\x65\x03";
+
+static void
+decode_each(void)
+{
+    static char packed[4][PACKED_SIZE];
+    static struct slice coded[4];
+    static const char *const codings[] = {"gzip", "deflate", "zstd", "br"};
+    const struct slice text = SLICE("one two three");
+    if (coded[0].length == 0) { /* what packs keeps memory of its own */
+        coded[0] = pack_zlib(text, 31, packed[0]);
+        coded[1] = pack_zlib(text, 15, packed[1]);
+        coded[2] =
+            slice_of(packed[2], ZSTD_compress(packed[2], PACKED_SIZE, text.at, text.length, 1));
+        coded[3] = slice_of(brotli_text, sizeof brotli_text - 1);
+    }
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t whole = 0; whole < 2; whole++) { /* also what is cut short */
+            struct buf out;
+            struct reason why;
+            buf_init(&out, 1 << 12);
+            (void)warc_decode(slice_string(codings[i]),
+                              slice_of(coded[i].at, coded[i].length - 3 * (1 - whole)), 0, &out,
+                              &why);
+            buf_release(&out);
+        }
+    }
+}
+
+/* One decompressor of a kind is enough for all records, and the others are given back. */
+static void
+decoding_leaves_no_memory(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(decode_each));
+}
 
 /* Decodes into a buffer of that maximum; the result's length must be right. */
 static enum status
@@ -249,6 +285,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_coding_is_undone),
+        cmocka_unit_test(decoding_leaves_no_memory),
         cmocka_unit_test(each_coding_has_its_limits),
         cmocka_unit_test(texts_of_whole_pieces),
         cmocka_unit_test(brotli_fills_its_room),
