@@ -15,6 +15,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
+#include "base/system/file.h"
 #include "store/database.h"
 #include "store/page.h"
 #include "tests/unit/scratch.h"
@@ -34,6 +35,31 @@ __wrap_statvfs(const char *path, struct statvfs *disk)
         disk->f_bavail = room;
     }
     return result;
+}
+
+typedef int opens(const char *path, int flags, ...);
+typedef int renames(const char *from, const char *to);
+
+static opens *opened_by; /* files of Berkeley DB; NULL: by the system */
+static renames *renamed_by;
+
+int __real_db_env_set_func_open(opens *function);
+int __wrap_db_env_set_func_open(opens *function);
+int __real_db_env_set_func_rename(renames *function);
+int __wrap_db_env_set_func_rename(renames *function);
+
+int
+__wrap_db_env_set_func_open(opens *function)
+{
+    opened_by = function;
+    return __real_db_env_set_func_open(function);
+}
+
+int
+__wrap_db_env_set_func_rename(renames *function)
+{
+    renamed_by = function;
+    return __real_db_env_set_func_rename(function);
 }
 
 static struct database_options
@@ -106,6 +132,8 @@ what_was_committed_is_there_after_it_was_opened_again(void **state)
     }
     assert_int_equal(mode_of("a.db"), 0600);
     assert_int_equal(mode_of("log.0000000001"), 0600);
+    assert_ptr_equal(opened_by, file_open); /* so that the names outlast a power failure */
+    assert_ptr_equal(renamed_by, file_rename);
 }
 
 /* A byte that is another in any place of any page is told, without the library. */
