@@ -23,4 +23,4 @@ test_query_plans_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_wat
 test_query_parser_PARTS := tests/unit/query/grammar_tokens.o
 test_query_answers_PARTS := tests/unit/query/path_model.o
 test_query_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_shapes.o
-test_query_value_PARTS := tests/unit/query/value_edges.o tests/unit/query/result_rows.o
+test_query_value_PARTS := tests/unit/query/value_edges.o tests/unit/query/value_limits.o tests/unit/query/result_rows.o

@@ -44,6 +44,8 @@ check_expressions(const struct expression_case *cases, size_t count)
 
 /* value_edges.c: the limits of numbers, times, texts and patterns. */
 int value_edges_run(void);
+/* value_limits.c: bounds of types, their order, what is kept of patterns. */
+int value_limits_run(void);
 /* result_rows.c */
 int result_rows_run(void);
 

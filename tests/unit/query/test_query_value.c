@@ -332,5 +332,6 @@ main(void)
         cmocka_unit_test(test_formats),
         cmocka_unit_test(test_tables_are_cut_for_terminals_only),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL) + value_edges_run() + result_rows_run();
+    return cmocka_run_group_tests(tests, NULL, NULL) + value_edges_run() + value_limits_run() +
+           result_rows_run();
 }
