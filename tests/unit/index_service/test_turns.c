@@ -130,7 +130,103 @@ long_ones_are_not_forgotten(void **state)
     }
     const char *got = order_of(waiters, THREADS);
     assert_non_null(strchr(got, 'L'));
-    assert_true(strchr(got, 'L') < got + THREADS - 1);
+    assert_int_equal(strchr(got, 'L') - got, THREADS - 2); /* the eighth turn: the first was mine */
+}
+
+/* ---- accounts ---- */
+
+/* Takes a turn for so long. */
+static void
+use(struct turn *turn, unsigned ms)
+{
+    turn_take(turn);
+    burn(ms);
+    turn_give(turn);
+}
+
+/* In which order the two get the turn that a third has until both wait for it. */
+static const char *
+order_of_two(struct turns *turns, struct waiter waiters[2])
+{
+    struct turn own;
+    turn_open(&own, turns, 99, &never);
+    turn_take(&own);
+    ordered = 0;
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(pthread_create(&waiters[i].thread, NULL, wait_once, &waiters[i]), 0);
+        while (!atomic_load(&waiters[i].turn.waits)) {
+            (void)poll(NULL, 0, 1);
+        }
+    }
+    turn_give(&own);
+    pthread_join(waiters[0].thread, NULL);
+    pthread_join(waiters[1].thread, NULL);
+    turn_close(&own);
+    order[ordered] = 0;
+    return order;
+}
+
+/* Who comes counts as if it had had as much as the least of those present; who went away and comes
+ * again, too. */
+static void
+who_comes_counts_as_the_least_present(void **state)
+{
+    (void)state;
+    for (int comes_again = 0; comes_again < 2; comes_again++) {
+        struct turns *turns = turns_new(1, 0);
+        struct waiter waiters[2] = {{.name = 'n'}, {.name = 'l'}};
+        struct turn most;
+        turn_open(&most, turns, 1, &never);
+        turn_open(&waiters[1].turn, turns, 2, &never);
+        use(&most, 60);
+        use(&waiters[1].turn, 30);
+        if (comes_again) {
+            struct turn before;
+            turn_open(&before, turns, 3, &never);
+            use(&before, 80); /* is forgotten */
+            turn_close(&before);
+        }
+        turn_open(&waiters[0].turn, turns, 3, &never);
+        use(&waiters[0].turn, 10); /* more than the least, and less than the most */
+        assert_string_equal(order_of_two(turns, waiters), "ln");
+        struct waiter others[2] = {{.name = 'm'}, {.name = 'n'}};
+        turn_close(&most);
+        turn_open(&others[0].turn, turns, 4, &never);
+        use(&others[0].turn, 60);
+        turn_open(&others[1].turn, turns, 3, &never); /* a second of the newcomer */
+        turn_close(&waiters[0].turn);                 /* whose account stays */
+        assert_string_equal(order_of_two(turns, others), "nm");
+        turn_close(&others[0].turn);
+        turn_close(&others[1].turn);
+        turn_close(&waiters[1].turn);
+        turns_free(turns);
+    }
+}
+
+/* What a lent turn was used for counts for who borrowed it. */
+static void
+lent_turns_count_for_the_client(void **state)
+{
+    (void)state;
+    struct turns *turns = turns_new(2, 0);
+    struct waiter waiters[2] = {{.name = 'b'}, {.name = 'o'}};
+    struct turn holder;
+    turn_open(&holder, turns, 98, &never);
+    turn_open(&waiters[0].turn, turns, 1, &never);
+    turn_open(&waiters[1].turn, turns, 2, &never);
+    assert_false(turn_may_lend(&waiters[0].turn)); /* who has no turn itself needs no help */
+    turn_take(&waiters[0].turn);
+    assert_true(turn_lend(&waiters[0].turn));
+    turn_lent_back(&waiters[0].turn, 900000);
+    turn_give(&waiters[0].turn);
+    use(&waiters[1].turn, 10);
+    turn_take(&holder);
+    assert_string_equal(order_of_two(turns, waiters), "ob");
+    turn_give(&holder);
+    turn_close(&holder);
+    turn_close(&waiters[0].turn);
+    turn_close(&waiters[1].turn);
+    turns_free(turns);
 }
 
 /* ---- lending ---- */
@@ -266,7 +362,8 @@ short_ones_are_urgent(void **state)
     enum { LONG_MS = 10 * TURN_SHORT_MS };
     (void)state;
     const unsigned usual = given_up_after(LONG_MS, LONG_MS), urgent = given_up_after(LONG_MS, 0);
-    assert_true(urgent < usual);
+    assert_int_equal(usual, 10); /* as turns.c has it */
+    assert_int_equal(urgent, 2);
     assert_int_equal(given_up_after(0, 0), usual);
     assert_int_equal(given_up_after(0, LONG_MS), usual);
     assert_int_equal(given_up_after(LONG_MS, TURN_SHORT_MS), usual);
@@ -326,6 +423,38 @@ memory_is_shared(void **state)
     turns_free(turns);
 }
 
+/* Each has as much as nobody is refused: 8 MiB, or all that one may have. */
+static void
+memory_that_nobody_is_refused(void **state)
+{
+    static const struct {
+        unsigned turns;
+        size_t most;
+        size_t memory[2], borrowed[2]; /* of the first and of the second */
+    } cases[] = {{1, 4 * MIB, {4 * MIB, 4 * MIB}, {0, 0}},
+                 {1, 8 * MIB, {8 * MIB, 8 * MIB}, {0, 0}},
+                 {1, 16 * MIB, {8 * MIB, 8 * MIB}, {8 * MIB, 0}},
+                 {0, 16 * MIB, {8 * MIB, 8 * MIB}, {8 * MIB, 0}},
+                 {2, 16 * MIB, {16 * MIB, 8 * MIB}, {16 * MIB, 8 * MIB}},
+                 {4, 12 * MIB, {12 * MIB, 12 * MIB}, {12 * MIB, 12 * MIB}},
+                 {2, SIZE_MAX, {SIZE_MAX / 2, SIZE_MAX / 4 + 1}, {SIZE_MAX / 2, SIZE_MAX / 4 + 1}}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct turns *turns = turns_new(cases[i].turns, cases[i].most);
+        struct turn two[2];
+        for (size_t k = 0; k < 2; k++) {
+            turn_open(&two[k], turns, k, &never);
+            assert_int_equal(two[k].memory, cases[i].memory[k]);
+            assert_int_equal(two[k].borrowed, cases[i].borrowed[k]);
+        }
+        turn_take(&two[0]);
+        turn_give(&two[0]);
+        turn_close(&two[0]);
+        turn_close(&two[1]);
+        turns_free(turns);
+    }
+}
+
 /* Who gives back what he never had does no harm. */
 static void
 what_never_was_is_let_go(void **state)
@@ -338,10 +467,17 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(short_ones_come_first),          cmocka_unit_test(clients_share),
-        cmocka_unit_test(long_ones_are_not_forgotten),    cmocka_unit_test(spare_turn_is_lent),
-        cmocka_unit_test(who_runs_long_steps_back),       cmocka_unit_test(short_ones_are_urgent),
-        cmocka_unit_test(who_is_cancelled_waits_no_more), cmocka_unit_test(memory_is_shared),
+        cmocka_unit_test(short_ones_come_first),
+        cmocka_unit_test(clients_share),
+        cmocka_unit_test(long_ones_are_not_forgotten),
+        cmocka_unit_test(spare_turn_is_lent),
+        cmocka_unit_test(who_runs_long_steps_back),
+        cmocka_unit_test(short_ones_are_urgent),
+        cmocka_unit_test(who_is_cancelled_waits_no_more),
+        cmocka_unit_test(memory_is_shared),
+        cmocka_unit_test(who_comes_counts_as_the_least_present),
+        cmocka_unit_test(lent_turns_count_for_the_client),
+        cmocka_unit_test(memory_that_nobody_is_refused),
         cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
