@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/digest.h"
 #include "base/memory.h"
 
 void
@@ -15,23 +16,12 @@ predicate_sets_release(struct predicate_sets *sets)
     *sets = (struct predicate_sets){0};
 }
 
-static uint64_t
-hash_of(const oid *predicates, size_t count)
-{
-    uint64_t hash = count;
-    for (size_t i = 0; i < count; i++) {
-        hash = (hash ^ predicates[i]) * UINT64_C(0xff51afd7ed558ccd);
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
 /* NULL: it is not there, and *hash is where it would go. */
 static struct predicate_set *
 find(const struct predicate_sets *sets, const oid *predicates, size_t count, uint64_t *hash)
 {
     uint32_t at;
-    for (*hash = hash_of(predicates, count);
+    for (*hash = digest_local(slice_of((const char *)predicates, count * sizeof(oid)));
          (at = map_get(&sets->by_predicates, *hash)) != (uint32_t)MAP_NONE; ++*hash) {
         struct predicate_set *set = &sets->sets[at];
         if (set->count == count &&
