@@ -146,13 +146,14 @@ write_block(struct words_build *b, struct reason *why)
 static enum status
 write_part(struct words_build *b, struct reason *why)
 {
-    while (b->has_part && !posting_block_add(&b->writer, &b->part)) {
+    if (!b->has_part) {
+        return STATUS_OK;
+    }
+    while (!posting_block_add(&b->writer, &b->part)) {
         TRY(write_block(b, why));
     }
-    if (b->has_part) {
-        memcpy(b->written_word, b->part.word.at, b->part.word.length);
-        b->writer.word = slice_of((const char *)b->written_word, b->part.word.length);
-    }
+    memcpy(b->written_word, b->part.word.at, b->part.word.length);
+    b->writer.word = slice_of((const char *)b->written_word, b->part.word.length);
     b->has_part = false;
     return STATUS_OK;
 }

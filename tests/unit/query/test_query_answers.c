@@ -420,6 +420,7 @@ test_graphs_that_are_read(void **state)
         {"SELECT * { ?s ?p ?o }", "", "", "a:d", "a:d "},
         {"SELECT * { ?s ?p ?o }", "a:1\na:2\n", "", "a:d", "a:1 a:2 "},
         {"SELECT * { ?s ?p ?o }", "a:1\na:2", "a:3", "", "a:1 a:2 "},
+        {"SELECT * { ?s ?p ?o }", "a\nb", "", "", "a b "},
         {"SELECT * { ?s ?p ?o }", "", "a:3", "a:d", ""},
         {"SELECT * FROM <a:f> FROM <a:g> { ?s ?p ?o }", "", "", "a:d", "a:f a:g "},
         {"SELECT * FROM <a:f> { ?s ?p ?o }", "a:1", "", "a:d", "a:1 "},
@@ -447,6 +448,7 @@ test_graphs_that_are_read(void **state)
         {"SELECT * { GRAPH <a:c> { ?s ?p ?o } SERVICE <a:s> { ?s ?p ?o } }", "", "", "a:d", NULL},
         {"SELECT * { GRAPH <a:c> { ?s <urn:x-quadrille:query#matches> \"x\" } }", "", "", "", NULL},
         {"SELECT * { GRAPH <urn:x-quadrille:query#provenance> { ?s ?p ?o } }", "", "", "", NULL},
+        {"SELECT * { GRAPH <urn:x-quadrille:query#identity> { ?s ?p ?o } }", "", "", "", NULL},
         {"DESCRIBE <a:x> FROM <a:f>", "", "", "a:d", NULL},
         {"SELECT * { VALUES ?x { 1 } }", "", "", "", ""},
     };
