@@ -6,7 +6,7 @@
 #include "index/write/packed_quads.h"
 #include "index/write/patch.h"
 
-enum { TEXT_MOST = 1 << 20, MEMORY = 1 << 20, EVENT_NONE = -1, REQUESTS = 8 };
+enum { TEXT_MOST = 1 << 20, MEMORY = 1 << 20, EVENT_NONE = -1, REQUESTS = 8, PACKED_MOST = 64 };
 
 #define Q(s, o, g) "<a:" s "> <a:p> \"" o "\" <a:" g "> .\n"
 
@@ -92,7 +92,7 @@ quads_request(struct buf *out, const char *graph, const char *removed, const cha
 
 struct packed {
     struct term_set terms;
-    struct packed_quad quads[REQUESTS];
+    struct packed_quad quads[PACKED_MOST];
     size_t count;
 };
 
@@ -105,7 +105,7 @@ pack(void *context, const struct quad *quad, struct reason *why)
                    predicate = term_set_add(&packed->terms, &quad->predicate),
                    object = term_set_add(&packed->terms, &quad->object),
                    graph = term_set_add(&packed->terms, &quad->graph);
-    assert_true(packed->count < REQUESTS);
+    assert_true(packed->count < PACKED_MOST);
     packed->quads[packed->count++] = (struct packed_quad){subject, predicate, object, graph};
     return STATUS_OK;
 }
@@ -350,6 +350,73 @@ packed_terms_are_checked(void **state)
     buf_release(&request);
 }
 
+/* Of more terms than are looked up at a time; those of one graph stand together, in their order. */
+static void
+packed_terms_are_many(void **state)
+{
+    (void)state;
+    struct buf request, quads, expected;
+    buf_init(&request, TEXT_MOST);
+    buf_init(&quads, TEXT_MOST);
+    buf_init(&expected, TEXT_MOST);
+    for (unsigned i = 0; i < PACKED_MOST; i++) {
+        const unsigned number = 10 + (7 * i) % PACKED_MOST; /* each once */
+        (void)buf_printf(&quads, "<a:s%u> <a:p> \"o%u\" <a:g%u> .\n", number, number, i % 2);
+        (void)buf_printf(&expected, "<a:s%u> <a:p> \"o%u\" <a:g%u> .\n", 10 + i, 10 + i,
+                         (55 * i) % PACKED_MOST % 2); /* 55 times 7 is 1 more than a multiple */
+    }
+    packed_request(&request, PATCH_PACKED, quads.data);
+    const struct change change = one(&request);
+    check_change(&change, 0, PACKED_MOST);
+    holds(expected.data);
+    buf_release(&request);
+    buf_release(&quads);
+    buf_release(&expected);
+}
+
+/* Nothing is made room for that the request is too short for. */
+static void
+packed_numbers_are_no_larger_than_the_request(void **state)
+{
+    (void)state;
+    struct buf request;
+    buf_init(&request, TEXT_MOST);
+    kind_request(&request, PATCH_PACKED);
+    codec_put_varint(&request, UINT64_C(1) << 60); /* terms */
+    assert_int_equal(one(&request).status, STATUS_PROTOCOL);
+    kind_request(&request, PATCH_PACKED);
+    codec_put_varint(&request, 0);
+    codec_put_varint(&request, UINT64_MAX); /* graphs */
+    assert_int_equal(one(&request).status, STATUS_PROTOCOL);
+    kind_request(&request, PATCH_QUADS);
+    codec_put_varint(&request, UINT64_MAX);
+    assert_int_equal(one(&request).status, STATUS_PROTOCOL);
+    kind_request(&request, PATCH_CLEAR);
+    codec_put_varint(&request, UINT64_MAX);
+    assert_int_equal(one(&request).status, STATUS_PROTOCOL);
+    buf_release(&request);
+}
+
+/* A buffer without room for all of the quads says so. */
+static void
+packed_quads_need_room(void **state)
+{
+    (void)state;
+    static struct packed_quad quads[PACKED_MOST];
+    struct term_set terms;
+    struct buf out;
+    term_set_init(&terms);
+    buf_init(&out, PACKED_MOST);
+    packed_quads_write(&out, &terms, quads, PACKED_MOST);
+    assert_true(out.overflowed);
+    buf_release(&out);
+    buf_init(&out, TEXT_MOST);
+    packed_quads_write(&out, &terms, quads, 0);
+    assert_int_equal(out.length, 2); /* no term, no graph */
+    buf_release(&out);
+    term_set_release(&terms);
+}
+
 /* ---- several ---- */
 
 /* One at fault fails by itself; the others share a transaction and have counts of their own. */
@@ -480,9 +547,15 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(each_kind_changes_what_it_says), TEST(cut_requests_change_nothing),
-        TEST(packed_terms_are_checked),       TEST(changes_share_a_transaction),
-        TEST(waiting_changes_can_be_refused), cmocka_unit_test(what_never_was_is_let_go),
+        TEST(each_kind_changes_what_it_says),
+        TEST(cut_requests_change_nothing),
+        TEST(packed_terms_are_checked),
+        TEST(packed_terms_are_many),
+        TEST(packed_numbers_are_no_larger_than_the_request),
+        TEST(packed_quads_need_room),
+        TEST(changes_share_a_transaction),
+        TEST(waiting_changes_can_be_refused),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
