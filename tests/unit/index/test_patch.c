@@ -4,6 +4,7 @@
 
 #include "base/codec.h"
 #include "index/write/packed_quads.h"
+#include "index/write/partition_state.h"
 #include "index/write/patch.h"
 
 enum { TEXT_MOST = 1 << 20, MEMORY = 1 << 20, EVENT_NONE = -1, REQUESTS = 8, PACKED_MOST = 64 };
@@ -201,6 +202,62 @@ each_kind_changes_what_it_says(void **state)
     change = one(&request);
     check_change(&change, 1, 0);
     holds("");
+    buf_release(&request);
+}
+
+static struct document_entry
+entry_of(const char *graph)
+{
+    const struct term term = term_iri(slice_string(graph));
+    struct document_entry entry;
+    struct reason why = {""};
+    oid id;
+    must(lexicon_find(partition->lexicon, &term, &id, &why), &why);
+    latch_enter_reading(tree_latch(partition->documents));
+    must(documents_get(partition->documents, id, &entry, &why), &why);
+    latch_leave(tree_latch(partition->documents));
+    return entry;
+}
+
+/* A crawl's document that is emptied keeps what the next crawl compares with; what is empty, or is
+ * no graph, stays as it is. */
+static void
+emptied_documents_keep_their_generation(void **state)
+{
+    (void)state;
+    struct buf request;
+    struct reason why = {""};
+    buf_init(&request, TEXT_MOST);
+    for (unsigned all = 0; all < 2; all++) {
+        struct index_batch *batch = index_batch_new(partition);
+        const struct index_document document = {
+            .uri = SLICE("a:g"), .generation = 7 + all, .linked_data = all == 0};
+        const struct quad_sink sink = {index_batch_quad, batch};
+        index_batch_begin(batch, &document);
+        must(nquads_parse(SLICE(Q("s", "1", "g")), NULL, &sink, &why), &why);
+        index_batch_end(batch);
+        must(index_batch_commit(batch, &why), &why);
+        index_batch_free(batch);
+        if (all) {
+            all_but_request(&request, "");
+        } else {
+            clear_request(&request, "a:s", "a:g"); /* the first is a subject */
+        }
+        struct change change = one(&request);
+        check_change(&change, 1, 0);
+        const struct document_entry emptied = entry_of("a:g");
+        assert_int_equal(emptied.generation, 7 + all);
+        assert_int_equal(emptied.linked_data, all == 0);
+        assert_true(emptied.removed);
+        assert_int_equal(emptied.quads, 0);
+        const uint64_t before = batches();
+        all_but_request(&request, "");
+        change = one(&request);
+        check_change(&change, 0, 0);
+        assert_in_range(batches(), before, before + 1);
+        assert_int_equal(entry_of("a:g").indexed_ms, emptied.indexed_ms);
+        holds("");
+    }
     buf_release(&request);
 }
 
@@ -547,15 +604,12 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(each_kind_changes_what_it_says),
-        TEST(cut_requests_change_nothing),
-        TEST(packed_terms_are_checked),
-        TEST(packed_terms_are_many),
-        TEST(packed_numbers_are_no_larger_than_the_request),
-        TEST(packed_quads_need_room),
-        TEST(changes_share_a_transaction),
-        TEST(waiting_changes_can_be_refused),
-        cmocka_unit_test(what_never_was_is_let_go),
+        TEST(each_kind_changes_what_it_says), TEST(emptied_documents_keep_their_generation),
+
+        TEST(cut_requests_change_nothing),    TEST(packed_terms_are_checked),
+        TEST(packed_terms_are_many),          TEST(packed_numbers_are_no_larger_than_the_request),
+        TEST(packed_quads_need_room),         TEST(changes_share_a_transaction),
+        TEST(waiting_changes_can_be_refused), cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
