@@ -448,6 +448,21 @@ receive(void *socket, struct buf *frame)
     return come;
 }
 
+/* A message has changes of the document that it is of, and not many bytes more than 64 KiB. */
+static void
+check_patch(const char *topic, struct slice patch)
+{
+    enum { PATCH_MOST = (64 << 10) + 512 };
+    char graph[128];
+    const int length = snprintf(graph, sizeof graph, " <%s> .", topic);
+    assert_true(patch.length <= PATCH_MOST);
+    while (patch.length > 0) {
+        const struct slice line = slice_take(&patch, '\n');
+        assert_true(line.length > (size_t)length && (line.at[0] == '+' || line.at[0] == '-'));
+        assert_memory_equal(line.at + line.length - (size_t)length, graph, (size_t)length);
+    }
+}
+
 /* All messages of one batch; their patches come together in text. Returns how many there were. */
 static unsigned
 receive_batch(void *socket, const char *topic_prefix, char position[64], struct buf *text)
@@ -455,6 +470,7 @@ receive_batch(void *socket, const char *topic_prefix, char position[64], struct 
     struct buf frame;
     char previous[64] = "";
     char reached[64] = "";
+    char topic[128];
     char more = '+';
     unsigned count = 0;
     buf_init(&frame, TEXT);
@@ -462,6 +478,7 @@ receive_batch(void *socket, const char *topic_prefix, char position[64], struct 
         unsigned number = 0;
         assert_true(receive(socket, &frame));
         assert_int_equal(strncmp(frame.data, topic_prefix, strlen(topic_prefix)), 0);
+        snprintf(topic, sizeof topic, "%s", frame.data);
         assert_true(receive(socket, &frame));
         assert_int_equal(sscanf(frame.data, "%63s %63s %u %c", reached, previous, &number, &more),
                          4);
@@ -469,6 +486,7 @@ receive_batch(void *socket, const char *topic_prefix, char position[64], struct 
         assert_int_equal(number, count);
         assert_true(position[0] == '\0' || strcmp(previous, position) == 0);
         assert_true(receive(socket, &frame));
+        check_patch(topic, slice_of(frame.data, frame.length - 1));
         (void)buf_append(text, frame.data, frame.length - 1);
     }
     strcpy(position, reached);
