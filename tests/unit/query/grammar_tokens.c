@@ -136,7 +136,9 @@ no_token_is_read_over(void **state)
 void
 no_byte_is_read_past_the_end(void **state)
 {
-    static const char behind[] = {'\0', 'x', '1', '\\', '>'};
+    /* Each stands there again and again. */
+    static const char behind[][2] = {{'\0', '\0'}, {'x', 'x'}, {'1', '1'},  {'\\', 't'},
+                                     {'x', '>'},   {'-', 'a'}, {'"', '\''}, {')', ']'}};
     static const struct {
         bool update;
         const char *text;
@@ -154,9 +156,11 @@ no_byte_is_read_past_the_end(void **state)
         for (size_t cut = 0; cut <= length; cut++) {
             struct reason first = {""}, why = {""};
             bool right = false;
-            for (size_t k = 0; k < sizeof behind; k++) {
-                memset(memory, behind[k], sizeof memory);
-                memcpy(memory, texts[i].text, cut);
+            memcpy(memory, texts[i].text, cut);
+            for (size_t k = 0; k < sizeof behind / sizeof *behind; k++) {
+                for (size_t at = cut; at < sizeof memory; at++) {
+                    memory[at] = behind[k][(at - cut) % 2];
+                }
                 const bool now = is_right(texts[i].update, slice_of(memory, cut), &why);
                 if (k == 0) {
                     first = why;
