@@ -238,7 +238,6 @@ main(void)
         cmocka_unit_test(test_selections),
         cmocka_unit_test(test_rows_without_a_value),
         cmocka_unit_test(no_token_is_read_over),
-        cmocka_unit_test(no_byte_is_read_past_the_end),
         cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
