@@ -197,7 +197,7 @@ give_statements(const struct finding *finding, uint32_t limit, bool sorted,
                 index_statement_take *take, void *context, struct reason *why)
 {
     const struct index_statement **order =
-        memory_alloc((finding->count + 1) * sizeof(struct index_statement *));
+        memory_alloc(finding->count * sizeof(struct index_statement *));
     enum status status = STATUS_OK;
     size_t of_pattern = 0;
     for (size_t i = 0; i < finding->count; i++) {
@@ -308,7 +308,7 @@ index_describe(struct index_client *client, const struct index_resource *resourc
                const struct slice *predicates, size_t predicate_count, uint32_t timeout_ms,
                struct arena *arena, index_object_take *take, void *context, struct reason *why)
 {
-    struct describing describing = {.owners = memory_alloc((count + 1) * sizeof(size_t)),
+    struct describing describing = {.owners = memory_alloc(count * sizeof(size_t)),
                                     .count = count,
                                     .predicate_count = predicate_count,
                                     .take = take,

@@ -236,7 +236,7 @@ change(void *context, const struct graph *removed, const struct graph *added, st
 {
     struct updating *updating = context;
     const size_t count = removed->count + added->count;
-    struct sorted_quad *quads = memory_alloc((count + 1) * sizeof(*quads));
+    struct sorted_quad *quads = memory_alloc(count * sizeof(*quads));
     enum status status = STATUS_OK;
     for (size_t i = 0; i < count; i++) {
         const bool is_added = i >= removed->count;

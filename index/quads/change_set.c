@@ -30,7 +30,7 @@ sorted_by(const struct quad_change *changes, size_t count, const uint32_t *from,
         items[i] = (struct sort_item){place_of(&changes[from[i]], place), from[i]};
     }
     const struct sort_item *sorted = oid_sort(items, spare, count);
-    uint32_t *order = memory_alloc((count + 1) * sizeof(*order));
+    uint32_t *order = memory_alloc(count * sizeof(*order));
     for (size_t i = 0; i < count; i++) {
         order[i] = sorted[i].index;
     }
@@ -43,9 +43,9 @@ change_set_new(struct quad_change *changes, size_t count)
     struct change_set *set = memory_zero(1, sizeof(*set));
     set->changes = changes;
     set->count = count;
-    struct sort_item *items = memory_alloc((count + 1) * sizeof(*items));
-    struct sort_item *spare = memory_alloc((count + 1) * sizeof(*spare));
-    uint32_t *base = memory_alloc((count + 1) * sizeof(*base));
+    struct sort_item *items = memory_alloc(count * sizeof(*items));
+    struct sort_item *spare = memory_alloc(count * sizeof(*spare));
+    uint32_t *base = memory_alloc(count * sizeof(*base));
     memory_prefer_large_pages(items, count * sizeof(*items));
     memory_prefer_large_pages(spare, count * sizeof(*spare));
     for (size_t i = 0; i < count; i++) {

@@ -138,7 +138,7 @@ send_values(struct values *values, const struct triple_count *counts, size_t cou
             struct reason *why)
 {
     struct sort_item *items, *sorted;
-    values->list = memory_alloc((count + 1) * sizeof(*values->list));
+    values->list = memory_alloc(count * sizeof(*values->list));
     for (size_t i = 0; i < count; i++) {
         if (i % SCANNED == 0) {
             TRY(check(values, why));
@@ -146,7 +146,7 @@ send_values(struct values *values, const struct triple_count *counts, size_t cou
         TRY(digest_of(values, counts[i].value, &values->list[i].value, why));
         values->list[i].triples = counts[i].triples;
     }
-    items = memory_alloc((2 * count + 1) * sizeof(*items));
+    items = memory_alloc(2 * count * sizeof(*items));
     enum status status = sort_values(values, count, items, &sorted, why);
     status = status == STATUS_OK ? put_values(values, sorted, count, why) : status;
     free(items);
@@ -222,7 +222,7 @@ read_wanted(struct values *values, struct codec_reader *in, struct reason *why)
         return malformed(why);
     }
     values->wanted_count = count;
-    values->wanted = memory_alloc((count + 1) * sizeof(*values->wanted));
+    values->wanted = memory_alloc(count * sizeof(*values->wanted));
     for (values->places = TABLE_LEAST; values->places < 2 * count; values->places *= 2) {
     }
     values->table = memory_zero(values->places, sizeof(*values->table));

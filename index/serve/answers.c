@@ -53,7 +53,7 @@ read_change_request(struct answer *answer, struct codec_reader *in)
     if (in->bad || count > (uint64_t)(in->end - in->at)) {
         return false;
     }
-    answer->graphs = memory_alloc((count + 1) * sizeof(*answer->graphs));
+    answer->graphs = memory_alloc(count * sizeof(*answer->graphs));
     for (size_t i = 0; i < count; i++) {
         answer->graphs[i] = codec_get_slice(in);
     }

@@ -254,7 +254,7 @@ static enum status
 store_new(struct lexicon *lexicon, struct transaction *transaction, struct batch *batch,
           struct term_set *set, size_t build_from, uint64_t *added, struct reason *why)
 {
-    uint32_t *indexes = memory_alloc((batch->count + 1) * sizeof(*indexes));
+    uint32_t *indexes = memory_alloc(batch->count * sizeof(*indexes));
     size_t count = 0;
     const uint64_t first = nodes_next(lexicon->nodes);
     for (size_t i = 0; i < batch->count; i++) {

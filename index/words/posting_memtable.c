@@ -449,7 +449,7 @@ compare_heads(const void *a, const void *b)
 struct memory_head *
 posting_memtable_sorted(const struct posting_memtable *memory, size_t *count)
 {
-    struct memory_head *heads = memory_alloc((memory->used + 1) * sizeof(*heads));
+    struct memory_head *heads = memory_alloc(memory->used * sizeof(*heads));
     size_t n = 0;
     /* Where they start puts them in order already, but for what comes after two bytes. */
     for (size_t i = 0; i < STARTS; i++) {

@@ -204,7 +204,7 @@ static void
 note_documents(struct batch_commit *b)
 {
     struct change_set *set = b->commit.set;
-    set->documents = memory_alloc((b->count + 1) * sizeof(*set->documents));
+    set->documents = memory_alloc(b->count * sizeof(*set->documents));
     for (size_t i = 0; i < b->count; i++) {
         const struct batch_document *d = b->documents[i];
         if (document_step(d) != 0) {
@@ -291,7 +291,7 @@ write_documents(struct batch_commit *b, struct reason *why)
 static enum status
 write_quads(struct batch_commit *b, struct reason *why)
 {
-    struct graph_generation *generations = memory_alloc((b->count + 1) * sizeof(*generations));
+    struct graph_generation *generations = memory_alloc(b->count * sizeof(*generations));
     for (size_t i = 0; i < b->count; i++) {
         generations[i] =
             (struct graph_generation){b->documents[i]->graph_id, b->documents[i]->generation};

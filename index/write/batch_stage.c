@@ -20,7 +20,7 @@ write_run(struct index_batch *batch, struct transaction *transaction, uint64_t t
 {
     struct staging *staging = batch->partition->staging;
     struct batch_document **documents =
-        memory_alloc((batch->count + 1) * sizeof(struct batch_document *));
+        memory_alloc(batch->count * sizeof(struct batch_document *));
     for (size_t i = 0; i < batch->count; i++) {
         documents[i] = &batch->documents[i];
         documents[i]->graph_id = batch->terms.terms[documents[i]->graph].id;

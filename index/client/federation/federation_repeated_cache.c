@@ -77,7 +77,7 @@ static bool
 fill(struct repeated_counts *kept, const struct counting *counting)
 {
     const struct totals *repeated = &counting->repeated;
-    const size_t room = KEPT_BYTES / 2, list = (repeated->count + 1) * sizeof(*kept->list);
+    const size_t room = KEPT_BYTES / 2, list = repeated->count * sizeof(*kept->list);
     kept->bytes = kept->length + list;
     if (kept->bytes > room) {
         return false;

@@ -406,7 +406,7 @@ give(const struct value_count *list, size_t n, const struct count_request *reque
     if (n > request->memory / (2 * sizeof(*list))) {
         return status_fail(why, STATUS_LIMIT, "there are too many values to count");
     }
-    *counts = memory_alloc((n + 1) * sizeof(**counts));
+    *counts = memory_alloc(n * sizeof(**counts));
     memcpy(*counts, list, n * sizeof(**counts));
     *count = n;
     return STATUS_OK;

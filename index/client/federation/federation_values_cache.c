@@ -95,7 +95,7 @@ value_cache_keep(struct index_client *client, struct slice question, const uint6
     *kept = (struct kept_values){.question = memory_string_n(question.at, question.length),
                                  .length = question.length,
                                  .versions = memory_alloc(of_versions),
-                                 .list = memory_alloc((count + 1) * sizeof(*list)),
+                                 .list = memory_alloc(count * sizeof(*list)),
                                  .count = count,
                                  .bytes = bytes,
                                  .too_many = too_many,

@@ -18,7 +18,7 @@ join_spill_init(struct join_spill *join, struct spill *spill, size_t keys, size_
         spill_list_init(&join->input[i], spill, PART_BYTES);
     }
     row_table_init(&join->rows, spill->account, "joins", keys + row_width, keys);
-    join->stored = memory_alloc((stored_width + 1) * sizeof *join->stored);
+    join->stored = memory_alloc(stored_width * sizeof *join->stored);
     join->wide = memory_alloc((keys + row_width) * sizeof *join->wide);
 }
 

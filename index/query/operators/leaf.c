@@ -71,7 +71,7 @@ struct operator* values_new(struct run *run, struct operator* input, const struc
                                               NULL};
     struct list *list = (struct list *)operator_new(run, &kind, input, batch_rows);
     const size_t cells = values->row_count * values->slot_count;
-    oid *rows = arena_alloc(&run->arena, (cells + 1) * sizeof *rows);
+    oid *rows = arena_alloc(&run->arena, cells * sizeof *rows);
     if (!list || !rows) {
         return NULL;
     }

@@ -347,7 +347,7 @@ distinct_next(struct operator* operator, struct batch ** batch, struct reason *w
     struct run *run = operator->run;
     if (!distinct->key) {
         row_set_init(&distinct->seen, &run->spill, "DISTINCT", distinct->count, run->width);
-        distinct->key = memory_alloc((distinct->count + 1) * sizeof *distinct->key);
+        distinct->key = memory_alloc(distinct->count * sizeof *distinct->key);
     }
     do {
         if (distinct->deferred) {

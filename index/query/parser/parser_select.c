@@ -366,7 +366,7 @@ project(struct parser *parser, const struct selection *selection, const uint32_t
         struct algebra **node)
 {
     struct algebra *projected = algebra_new(parser->arena, ALGEBRA_PROJECT);
-    struct slot_pair *pairs = arena_alloc(parser->arena, (selection->count + 1) * sizeof *pairs);
+    struct slot_pair *pairs = arena_alloc(parser->arena, selection->count * sizeof *pairs);
     if (!projected || !pairs) {
         return parser_too_large(parser);
     }
@@ -424,7 +424,7 @@ parse_subselect(struct parser *parser, struct algebra **node)
         TRY(select_all(parser, *node, &selection));
     }
     parser->scope = parser->scope->outer;
-    uint32_t *outer = arena_alloc(parser->arena, (selection.count + 1) * sizeof *outer);
+    uint32_t *outer = arena_alloc(parser->arena, selection.count * sizeof *outer);
     if (!outer) {
         return parser_too_large(parser);
     }
@@ -453,10 +453,9 @@ parse_select(struct parser *parser)
     if (selection.all) {
         TRY(select_all(parser, query->algebra, &selection));
     }
-    query->columns = arena_alloc(parser->arena, (selection.count + 1) * sizeof *query->columns);
-    query->column_slots =
-        arena_alloc(parser->arena, (selection.count + 1) * sizeof *query->column_slots);
-    uint32_t *outer = arena_alloc(parser->arena, (selection.count + 1) * sizeof *outer);
+    query->columns = arena_alloc(parser->arena, selection.count * sizeof *query->columns);
+    query->column_slots = arena_alloc(parser->arena, selection.count * sizeof *query->column_slots);
+    uint32_t *outer = arena_alloc(parser->arena, selection.count * sizeof *outer);
     if (!query->columns || !query->column_slots || !outer) {
         return parser_too_large(parser);
     }

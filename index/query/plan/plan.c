@@ -191,8 +191,7 @@ plan_count_rows(struct planner *planner, const struct algebra *group)
 {
     struct arena *arena = &planner->run->arena;
     struct algebra *copy = arena_alloc(arena, sizeof *copy);
-    struct aggregate *aggregates =
-        arena_zero(arena, (group->aggregate_count + 1) * sizeof *aggregates);
+    struct aggregate *aggregates = arena_zero(arena, group->aggregate_count * sizeof *aggregates);
     if (!copy || !aggregates) {
         return NULL;
     }

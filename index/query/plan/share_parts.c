@@ -288,7 +288,7 @@ regroup(struct arena *arena, const struct algebra *group, size_t aggregates)
     made->certain = group->certain;
     made->keys = group->keys;
     made->key_count = group->key_count;
-    made->aggregates = arena_zero(arena, (aggregates + 1) * sizeof *made->aggregates);
+    made->aggregates = arena_zero(arena, aggregates * sizeof *made->aggregates);
     made->aggregate_count = aggregates;
     return made->aggregates ? made : NULL;
 }
@@ -332,7 +332,7 @@ struct algebra *
 share_whole(struct arena *arena, const struct algebra *group, uint32_t hidden)
 {
     struct algebra *whole = regroup(arena, group, group->aggregate_count);
-    struct slot_expression *keys = arena_zero(arena, (group->key_count + 1) * sizeof *keys);
+    struct slot_expression *keys = arena_zero(arena, group->key_count * sizeof *keys);
     if (!whole || !keys) {
         return NULL;
     }

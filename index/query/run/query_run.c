@@ -39,7 +39,7 @@ static enum status
 graph_set(struct run *run, const uint32_t *constants, size_t count, struct graphs *graphs,
           struct reason *why)
 {
-    oid *ids = arena_alloc(&run->arena, (count + 1) * sizeof *ids);
+    oid *ids = arena_alloc(&run->arena, count * sizeof *ids);
     if (!ids) {
         return status_fail(why, STATUS_LIMIT, "the query is too large");
     }
@@ -225,7 +225,7 @@ run_select(struct run *run, struct operator* root, const struct query_sink *sink
            struct reason *why)
 {
     const struct query *query = run->query;
-    struct term *terms = arena_alloc(&run->arena, (query->column_count + 1) * sizeof *terms);
+    struct term *terms = arena_alloc(&run->arena, query->column_count * sizeof *terms);
     if (!terms) {
         return status_fail(why, STATUS_LIMIT, "too many columns");
     }
@@ -427,7 +427,7 @@ static enum status
 send_shares(struct run *run, struct operator* root, const uint32_t *columns, size_t count,
             const struct share_sink *sink, struct reason *why)
 {
-    oid *shared = arena_alloc(&run->arena, (count + 1) * sizeof *shared);
+    oid *shared = arena_alloc(&run->arena, count * sizeof *shared);
     if (!shared) {
         return status_fail(why, STATUS_LIMIT, "too many columns");
     }

@@ -458,8 +458,8 @@ remembered(void *context, enum status status, const struct slice *records, size_
 static void
 remember(struct planning *planning)
 {
-    struct slice *keys = arena_zero(&planning->arena, (planning->count + 1) * sizeof *keys);
-    planning->uris = arena_zero(&planning->arena, (planning->count + 1) * sizeof *keys);
+    struct slice *keys = arena_zero(&planning->arena, planning->count * sizeof *keys);
+    planning->uris = arena_zero(&planning->arena, planning->count * sizeof *keys);
     for (size_t i = 0; i < planning->count; i++) {
         const struct execution *execution = &planning->executions[i];
         const struct slice key = arena_printf(
