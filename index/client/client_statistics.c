@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/memory.h"
 #include "index/client/index_client.h"
 #include "index/client/partitions/client_calls.h"
@@ -29,10 +30,8 @@ add_count(struct index_counts *counts, char kind, const uint64_t *numbers, size_
         return status_fail(why, STATUS_LIMIT, "too many counters");
     }
     memcpy(copy, numbers, n * sizeof(*copy));
-    if (counts->count == counts->capacity) {
-        counts->capacity = counts->capacity ? 2 * counts->capacity : 256;
-        counts->items = memory_resize(counts->items, counts->capacity, sizeof(*counts->items));
-    }
+    counts->items =
+        array_grow(counts->items, counts->count, &counts->capacity, sizeof(*counts->items));
     counts->items[counts->count++] = (struct index_count){kind, text, copy, n};
     return STATUS_OK;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "index/protocol/service_protocol.h"
 #include "index/write/packed_quads.h"
@@ -204,10 +205,7 @@ is_latest(const struct lane *lane, const struct quad *quad)
 static void
 push(struct lane *lane, const struct quad *quad)
 {
-    if (lane->count == lane->capacity) {
-        lane->capacity = lane->capacity ? 2 * lane->capacity : 4096;
-        lane->quads = memory_resize(lane->quads, lane->capacity, sizeof(*lane->quads));
-    }
+    lane->quads = array_grow(lane->quads, lane->count, &lane->capacity, sizeof(*lane->quads));
     if (lane->count == 0) {
         lane->first = lane->importer->taken;
     }

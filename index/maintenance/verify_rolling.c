@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "rdf/core/vocabulary.h"
 
@@ -23,10 +24,7 @@ tally_add(struct tally *tally, oid id, int64_t step)
     if (at == (uint32_t)MAP_NONE) {
         at = (uint32_t)tally->places.count;
         map_set(&tally->places, id, at);
-        if (at == tally->capacity) {
-            tally->capacity = tally->capacity > 0 ? 2 * tally->capacity : 256;
-            tally->counts = memory_resize(tally->counts, tally->capacity, sizeof(*tally->counts));
-        }
+        tally->counts = array_grow(tally->counts, at, &tally->capacity, sizeof(*tally->counts));
         tally->counts[at] = 0;
     }
     tally->counts[at] += step;

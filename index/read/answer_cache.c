@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/digest.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -119,10 +120,8 @@ make_entry(struct answer_cache *cache, struct slice request, size_t size)
     if (entry != NULL) {
         return entry;
     }
-    if (cache->count == cache->capacity) {
-        cache->capacity = cache->capacity ? 2 * cache->capacity : 64;
-        cache->entries = memory_resize(cache->entries, cache->capacity, sizeof *cache->entries);
-    }
+    cache->entries =
+        array_grow(cache->entries, cache->count, &cache->capacity, sizeof *cache->entries);
     map_set(&cache->places, hash, (uint32_t)cache->count);
     return &cache->entries[cache->count++];
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/url/url.h"
@@ -267,10 +268,8 @@ meaning_of(struct links_run *run, oid id, struct known_predicate *meaning, struc
             *query = *query ? *query : pattern->number + 1;
         }
     }
-    if (run->known_count == run->known_capacity) {
-        run->known_capacity = run->known_capacity > 0 ? 2 * run->known_capacity : 64;
-        run->known = memory_resize(run->known, run->known_capacity, sizeof(*run->known));
-    }
+    run->known =
+        array_grow(run->known, run->known_count, &run->known_capacity, sizeof(*run->known));
     map_set(&run->known_at, id, (uint32_t)run->known_count);
     run->known[run->known_count++] = *meaning;
     return STATUS_OK;

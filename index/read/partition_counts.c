@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "index/write/partition_state.h"
 #include "rdf/core/writer.h"
@@ -43,11 +44,8 @@ gather_kind(struct partition *partition, enum statistic kind, struct gathered *g
     struct statistic_count count;
     enum status status;
     while ((status = statistics_next(partition->statistics, kind, &id, &count, why)) == STATUS_OK) {
-        if (gathered->count == gathered->capacity) {
-            gathered->capacity = gathered->capacity ? 2 * gathered->capacity : 256;
-            gathered->items =
-                memory_resize(gathered->items, gathered->capacity, sizeof(*gathered->items));
-        }
+        gathered->items = array_grow(gathered->items, gathered->count, &gathered->capacity,
+                                     sizeof(*gathered->items));
         gathered->items[gathered->count++] = (struct counted){id, count, kind};
     }
     return status == STATUS_END ? STATUS_OK : status;

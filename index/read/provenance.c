@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/url/url.h"
 #include "index/read/provenance_many.h"
@@ -115,10 +116,7 @@ take_quad(void *context, const struct quad *quad, struct reason *why)
         !fits(&scan->wanted.object, &quad->object)) {
         return STATUS_OK;
     }
-    if (scan->count == scan->capacity) {
-        scan->capacity = scan->capacity > 0 ? 2 * scan->capacity : 64;
-        scan->rows = memory_resize(scan->rows, scan->capacity, sizeof *scan->rows);
-    }
+    scan->rows = array_grow(scan->rows, scan->count, &scan->capacity, sizeof *scan->rows);
     struct quad_oids *row = &scan->rows[scan->count];
     TRY(identify_place(scan, &quad->subject, scan->ids.subject, &row->subject, why));
     TRY(provenance_identify_predicate(scan->provenance->terms, &quad->predicate, &row->predicate,

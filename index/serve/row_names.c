@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "index/protocol/service_protocol.h"
 
@@ -91,10 +92,8 @@ row_names_note(struct row_names *names, oid id)
     }
     *name = (struct row_name){.key = key_of(id), .number = UNSENT};
     names->count++;
-    if (names->fresh_count == names->fresh_capacity) {
-        names->fresh_capacity = names->fresh_capacity ? 2 * names->fresh_capacity : NAMES_FIRST;
-        names->fresh = memory_resize(names->fresh, names->fresh_capacity, sizeof(*names->fresh));
-    }
+    names->fresh =
+        array_grow(names->fresh, names->fresh_count, &names->fresh_capacity, sizeof(*names->fresh));
     names->fresh[names->fresh_count++] = id;
 }
 

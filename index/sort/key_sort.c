@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "index/sort/oid_sort.h"
 
@@ -50,11 +51,8 @@ sort_few(const struct slice *keys, uint32_t *order, size_t count)
 static void
 push(struct sorting *sorting, size_t first, size_t count, size_t depth)
 {
-    if (sorting->group_count == sorting->group_capacity) {
-        sorting->group_capacity = sorting->group_capacity ? 2 * sorting->group_capacity : 256;
-        sorting->groups =
-            memory_resize(sorting->groups, sorting->group_capacity, sizeof(*sorting->groups));
-    }
+    sorting->groups = array_grow(sorting->groups, sorting->group_count, &sorting->group_capacity,
+                                 sizeof(*sorting->groups));
     sorting->groups[sorting->group_count++] = (struct group){first, count, depth};
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/digest.h"
 #include "base/memory.h"
 
@@ -42,10 +43,7 @@ predicate_sets_find(const struct predicate_sets *sets, const oid *predicates, si
 static void
 make_room(struct predicate_sets *sets, size_t count)
 {
-    if (sets->count == sets->capacity) {
-        sets->capacity = sets->capacity ? 2 * sets->capacity : 64;
-        sets->sets = memory_resize(sets->sets, sets->capacity, sizeof(*sets->sets));
-    }
+    sets->sets = array_grow(sets->sets, sets->count, &sets->capacity, sizeof(*sets->sets));
     if (sets->used + count > sets->room) {
         sets->room = 2 * (sets->used + count) + 256;
         sets->predicates = memory_resize(sets->predicates, sets->room, sizeof(*sets->predicates));

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/codec.h"
 #include "base/memory.h"
 #include "base/varint.h"
@@ -283,10 +284,7 @@ static void
 add_waiting(struct appending *a, const struct term *term)
 {
     node_block_put(&a->raw, term);
-    if (a->count == a->capacity) {
-        a->capacity = a->capacity ? 2 * a->capacity : 256;
-        a->ends = memory_resize(a->ends, a->capacity, sizeof(*a->ends));
-    }
+    a->ends = array_grow(a->ends, a->count, &a->capacity, sizeof(*a->ends));
     a->ends[a->count++] = (uint32_t)a->raw.length;
 }
 

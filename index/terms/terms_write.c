@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 
 enum status
@@ -30,10 +31,7 @@ struct insertion {
 static void
 merged_add(struct insertion *n, const uint8_t *key, size_t length, oid id)
 {
-    if (n->merged_count == n->merged_capacity) {
-        n->merged_capacity = n->merged_capacity ? 2 * n->merged_capacity : 512;
-        n->merged = memory_resize(n->merged, n->merged_capacity, sizeof(*n->merged));
-    }
+    n->merged = array_grow(n->merged, n->merged_count, &n->merged_capacity, sizeof(*n->merged));
     n->merged[n->merged_count++] = (struct term_entry){key, length, id};
 }
 

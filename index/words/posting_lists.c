@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/codec.h"
 #include "base/heap.h"
 #include "base/memory.h"
@@ -124,10 +125,7 @@ expand(struct expansion *e, struct slice word)
 {
     struct words_key *key = arena_zero(e->arena, sizeof(*key));
     key->word = arena_copy(e->arena, word);
-    if (e->count == e->capacity) {
-        e->capacity = e->capacity ? 2 * e->capacity : 64;
-        e->keys = memory_resize(e->keys, e->capacity, sizeof(struct words_key *));
-    }
+    e->keys = array_grow(e->keys, e->count, &e->capacity, sizeof(struct words_key *));
     e->keys[e->count++] = key;
     return key;
 }
@@ -497,10 +495,7 @@ words_union_add(struct words_union *all, struct words_key *key, unsigned class, 
         list_free(list);
         return status;
     }
-    if (all->count == all->capacity) {
-        all->capacity = all->capacity ? 2 * all->capacity : 8;
-        all->heap = memory_resize(all->heap, all->capacity, sizeof(struct words_list *));
-    }
+    all->heap = array_grow(all->heap, all->count, &all->capacity, sizeof(struct words_list *));
     all->heap[all->count] = list;
     heap_rise(all, all->count++, is_before, swap);
     return STATUS_OK;

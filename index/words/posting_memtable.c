@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/varint.h"
 
@@ -205,11 +206,8 @@ posting_memtable_count_again(struct posting_memtable *memory, struct memtable_wo
     if (word->last != NULL) {
         __builtin_prefetch(word->last->bytes + word->used, 1);
     }
-    if (memory->counted_count == memory->counted_capacity) {
-        memory->counted_capacity = memory->counted_capacity ? 2 * memory->counted_capacity : 256;
-        memory->counted = memory_resize(memory->counted, memory->counted_capacity,
-                                        sizeof(struct memtable_word *));
-    }
+    memory->counted = array_grow(memory->counted, memory->counted_count, &memory->counted_capacity,
+                                 sizeof(struct memtable_word *));
     memory->counted[memory->counted_count++] = word;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/varint.h"
 #include "index/terms/term_blocks.h"
@@ -37,10 +38,7 @@ struct merging {
 static struct posting_run *
 add_run(struct merging *m, const struct posting_run *run)
 {
-    if (m->count == m->capacity) {
-        m->capacity = m->capacity ? 2 * m->capacity : 1024;
-        m->runs = memory_resize(m->runs, m->capacity, sizeof(*m->runs));
-    }
+    m->runs = array_grow(m->runs, m->count, &m->capacity, sizeof(*m->runs));
     m->runs[m->count] = *run;
     return &m->runs[m->count++];
 }

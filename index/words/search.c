@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/heap.h"
 #include "base/memory.h"
@@ -287,10 +288,7 @@ keep_hit(struct literals_search *s, const struct hit *hit)
         heap_sink(s->hits, s->count, 0, is_before, swap_hits);
         return;
     }
-    if (s->count == s->capacity) {
-        s->capacity = s->capacity ? 2 * s->capacity : FIRST_WANTED;
-        s->hits = memory_resize(s->hits, s->capacity, sizeof(*s->hits));
-    }
+    s->hits = array_grow(s->hits, s->count, &s->capacity, sizeof(*s->hits));
     s->hits[s->count] = *hit;
     heap_rise(s->hits, s->count++, is_before, swap_hits);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "index/words/literal_words.h"
 
@@ -16,10 +17,7 @@ static const double stem_weight = 0.9;
 static struct word_group *
 add_group(struct word_groups *groups)
 {
-    if (groups->count == groups->capacity) {
-        groups->capacity = groups->capacity ? 2 * groups->capacity : 8;
-        groups->at = memory_resize(groups->at, groups->capacity, sizeof(*groups->at));
-    }
+    groups->at = array_grow(groups->at, groups->count, &groups->capacity, sizeof(*groups->at));
     groups->at[groups->count] = (struct word_group){0};
     return &groups->at[groups->count++];
 }
@@ -27,10 +25,8 @@ add_group(struct word_groups *groups)
 static void
 add_key(struct word_group *group, struct words_key *key)
 {
-    if (group->count == group->capacity) {
-        group->capacity = group->capacity ? 2 * group->capacity : 8;
-        group->keys = memory_resize(group->keys, group->capacity, sizeof(struct words_key *));
-    }
+    group->keys =
+        array_grow(group->keys, group->count, &group->capacity, sizeof(struct words_key *));
     group->keys[group->count++] = key;
     group->literals += key->literals;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "index/sort/oid_sort.h"
 #include "index/write/batch.h"
@@ -51,11 +52,8 @@ begin(struct index_batch *batch, struct slice uri)
     if (batch->open) {
         batch->quad_count = batch->documents[batch->count].first;
     }
-    if (batch->count == batch->capacity) {
-        batch->capacity = batch->capacity ? 2 * batch->capacity : 256;
-        batch->documents =
-            memory_resize(batch->documents, batch->capacity, sizeof(*batch->documents));
-    }
+    batch->documents =
+        array_grow(batch->documents, batch->count, &batch->capacity, sizeof(*batch->documents));
     const struct term term = term_iri(uri);
     struct batch_document *d = &batch->documents[batch->count];
     *d = (struct batch_document){.graph = term_set_add(&batch->terms, &term),
@@ -109,10 +107,8 @@ index_batch_terms(struct index_batch *batch, const struct term *terms, size_t co
 static struct batch_quad *
 push(struct index_batch *batch, uint32_t subject, uint32_t predicate, uint32_t object)
 {
-    if (batch->quad_count == batch->quad_capacity) {
-        batch->quad_capacity = batch->quad_capacity ? 2 * batch->quad_capacity : 4096;
-        batch->quads = memory_resize(batch->quads, batch->quad_capacity, sizeof(*batch->quads));
-    }
+    batch->quads =
+        array_grow(batch->quads, batch->quad_count, &batch->quad_capacity, sizeof(*batch->quads));
     struct batch_quad *q = &batch->quads[batch->quad_count++];
     *q = (struct batch_quad){subject, predicate, object};
     return q;
@@ -156,10 +152,8 @@ line_at(const struct index_batch *batch, size_t i)
 static enum status
 add_line(struct index_batch *batch, const struct batch_quad *q, struct reason *why)
 {
-    if (batch->line_count == batch->line_capacity) {
-        batch->line_capacity = batch->line_capacity ? 2 * batch->line_capacity : 1024;
-        batch->ends = memory_resize(batch->ends, batch->line_capacity, sizeof(*batch->ends));
-    }
+    batch->ends =
+        array_grow(batch->ends, batch->line_count, &batch->line_capacity, sizeof(*batch->ends));
     const struct quad stored = {.subject = batch->terms.terms[q->subject].term,
                                 .predicate = batch->terms.terms[q->predicate].term,
                                 .object = batch->terms.terms[q->object].term,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 
 /* A row of the graph as it is to be. */
@@ -147,11 +148,8 @@ sort_rows(struct differences *differences)
 static void
 add_change(struct differences *differences, const struct row *row, bool removed)
 {
-    if (differences->count == differences->capacity) {
-        differences->capacity = differences->capacity ? 2 * differences->capacity : 4096;
-        differences->changes = memory_resize(differences->changes, differences->capacity,
-                                             sizeof(*differences->changes));
-    }
+    differences->changes = array_grow(differences->changes, differences->count,
+                                      &differences->capacity, sizeof(*differences->changes));
     differences->changes[differences->count++] =
         (struct quad_change){row_quad(row, ORDER_CSPO), removed};
 }

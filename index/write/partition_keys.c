@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "base/codec.h"
 #include "base/memory.h"
 #include "index/terms/oid.h"
@@ -81,10 +82,7 @@ add(struct key_log *log, oid id)
         return;
     }
     log->seen[word] |= bit;
-    if (log->count == log->room) {
-        log->room = log->room ? 2 * log->room : SCANNED;
-        log->ids = memory_resize(log->ids, log->room, sizeof(*log->ids));
-    }
+    log->ids = array_grow(log->ids, log->count, &log->room, sizeof(*log->ids));
     log->ids[log->count++] = id;
 }
 

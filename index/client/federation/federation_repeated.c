@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "index/protocol/triples_request.h"
 
@@ -143,11 +144,8 @@ add_candidate(struct counting *counting, size_t partition, uint32_t number, stru
         counting->too_many = true;
         return status_fail(why, STATUS_LIMIT, "too many triples are in several partitions");
     }
-    if (counting->candidate_count == counting->candidate_room) {
-        counting->candidate_room = counting->candidate_room ? 2 * counting->candidate_room : 256;
-        counting->candidates = memory_resize(counting->candidates, counting->candidate_room,
-                                             sizeof(*counting->candidates));
-    }
+    counting->candidates = array_grow(counting->candidates, counting->candidate_count,
+                                      &counting->candidate_room, sizeof(*counting->candidates));
     counting->candidates[counting->candidate_count++] =
         (struct candidate){.partition = (uint32_t)partition, .number = number};
     return STATUS_OK;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "index/client/federation/federation_state.h"
 
@@ -83,11 +84,8 @@ put_pattern(const struct quad_scan *scan, size_t partition, size_t number, struc
     for (int i = 0; i < PLACES; i++) {
         put_place(scan->federation, partition, places[i], before[i], request);
     }
-    if (share->number_count == share->number_capacity) {
-        share->number_capacity = share->number_capacity ? 2 * share->number_capacity : 16;
-        share->numbers =
-            memory_resize(share->numbers, share->number_capacity, sizeof(*share->numbers));
-    }
+    share->numbers = array_grow(share->numbers, share->number_count, &share->number_capacity,
+                                sizeof(*share->numbers));
     share->numbers[share->number_count++] = (uint32_t)number;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "index/client/federation/federation_state.h"
 #include "rdf/nquads/nquads.h"
@@ -26,10 +27,7 @@ take_literal(void *context, const struct quad *quad, struct reason *why)
     struct text_scan *scan = context;
     oid id = OID_NONE;
     TRY(federation_id(scan->federation, &quad->object, &id, why));
-    if (scan->count == scan->capacity) {
-        scan->capacity = scan->capacity ? 2 * scan->capacity : 64;
-        scan->found = memory_resize(scan->found, scan->capacity, sizeof(*scan->found));
-    }
+    scan->found = array_grow(scan->found, scan->count, &scan->capacity, sizeof(*scan->found));
     scan->found[scan->count++] = (struct scored){scan->score, id};
     return STATUS_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "index/client/federation/federation_state.h"
 
@@ -107,10 +108,8 @@ row_stream_name(struct row_stream *rows, struct codec_reader *in, bool computed,
     if (in->bad) {
         return STATUS_OK;
     }
-    if (rows->name_count == rows->name_capacity) {
-        rows->name_capacity = rows->name_capacity ? 2 * rows->name_capacity : 64;
-        rows->names = memory_resize(rows->names, rows->name_capacity, sizeof(*rows->names));
-    }
+    rows->names =
+        array_grow(rows->names, rows->name_count, &rows->name_capacity, sizeof(*rows->names));
     rows->names[rows->name_count++] = *id;
     return STATUS_OK;
 }

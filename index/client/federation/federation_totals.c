@@ -1,14 +1,12 @@
 /* Sums of triples by value. */
+#include "base/array.h"
 #include "base/memory.h"
 #include "index/client/federation/federation_counts.h"
 
 void
 totals_add(struct totals *totals, oid value, uint64_t triples)
 {
-    if (totals->count == totals->room) {
-        totals->room = totals->room ? 2 * totals->room : 64;
-        totals->list = memory_resize(totals->list, totals->room, sizeof(*totals->list));
-    }
+    totals->list = array_grow(totals->list, totals->count, &totals->room, sizeof(*totals->list));
     totals->list[totals->count++] = (struct triple_count){value, triples};
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "index/protocol/triples_request.h"
 #include "index/sort/oid_sort.h"
@@ -261,11 +262,8 @@ read_records(struct gathering *gathering, size_t partition, struct reason *why)
             gathering->counting.too_many = true;
             return status_fail(why, STATUS_LIMIT, "too many triples are in several partitions");
         }
-        if (gathering->record_count == gathering->record_room) {
-            gathering->record_room = gathering->record_room ? 2 * gathering->record_room : CHECKED;
-            gathering->records = memory_resize(gathering->records, gathering->record_room,
-                                               sizeof(*gathering->records));
-        }
+        gathering->records = array_grow(gathering->records, gathering->record_count,
+                                        &gathering->record_room, sizeof(*gathering->records));
         gathering->records[gathering->record_count++] = (struct record){(uint32_t)number, rest};
     }
     return STATUS_OK;

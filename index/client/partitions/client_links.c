@@ -2,6 +2,7 @@
  * links do; so those that are asked for before the client works again travel together. */
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "index/client/partitions/client_calls.h"
 
@@ -98,10 +99,7 @@ tell_links(const struct asked_document *asked, struct codec_reader *answer)
         return true;
     }
     while (!answer->bad && !in.bad && in.at < in.end) {
-        if (count == capacity) {
-            capacity = capacity ? 2 * capacity : 64;
-            links = memory_resize(links, capacity, sizeof(*links));
-        }
+        links = array_grow(links, count, &capacity, sizeof(*links));
         links[count].query = (uint32_t)codec_get_varint(&in);
         links[count].target = codec_get_slice(&in);
         count++;

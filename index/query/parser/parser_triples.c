@@ -1,4 +1,5 @@
 /* Triples and property paths: TriplesSameSubjectPath down to PathOneInPropertySet. */
+#include "base/array.h"
 #include "base/digest.h"
 #include "base/memory.h"
 #include "index/query/parser/parser.h"
@@ -68,10 +69,8 @@ labelled_blank(struct parser *parser, struct place *place)
     if (parser->label_count == LABELS_MAXIMUM) {
         return parser_too_large(parser);
     }
-    if (parser->label_count == parser->label_room) {
-        parser->label_room = parser->label_room ? 2 * parser->label_room : 64;
-        parser->labels = memory_resize(parser->labels, parser->label_room, sizeof *parser->labels);
-    }
+    parser->labels = array_grow(parser->labels, parser->label_count, &parser->label_room,
+                                sizeof *parser->labels);
     TRY(new_blank(parser, place));
     parser->labels[parser->label_count++] =
         (struct label){name, place->number, parser->block, *bucket};

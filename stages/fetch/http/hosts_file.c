@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/ascii.h"
 #include "base/buf.h"
 #include "base/digest.h"
@@ -51,10 +52,7 @@ add(struct names *names, struct slice host, const char *address)
         free(lower);
         return;
     }
-    if (names->count == names->capacity) {
-        names->capacity = names->capacity > 0 ? 2 * names->capacity : 64;
-        names->items = memory_resize(names->items, names->capacity, sizeof *names->items);
-    }
+    names->items = array_grow(names->items, names->count, &names->capacity, sizeof *names->items);
     map_set(&names->places, hash, (uint32_t)names->count);
     struct name *name = &names->items[names->count++];
     name->host = lower;

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "base/buf.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -538,6 +539,27 @@ memory_that_is_not_there_ends_the_process(void **state)
     }
 }
 
+static void
+test_arrays_grow_by_doubling(void **state)
+{
+    enum { COUNT = 1000 };
+    size_t *numbers = NULL, capacity = 0, moves = 0;
+    (void)state;
+    for (size_t i = 0; i < COUNT; i++) {
+        const size_t before = capacity;
+        numbers = array_grow(numbers, i, &capacity, sizeof *numbers);
+        assert_true(capacity > i && (capacity == before || before == i));
+        assert_true(capacity == before || before == 0 || capacity == 2 * before);
+        moves += capacity != before;
+        numbers[i] = i;
+    }
+    assert_in_range(moves, 1, 6);
+    for (size_t i = 0; i < COUNT; i++) {
+        assert_int_equal(numbers[i], i);
+    }
+    free(numbers);
+}
+
 int
 main(void)
 {
@@ -563,6 +585,7 @@ main(void)
         cmocka_unit_test(statuses_have_names_and_exit_codes),
         cmocka_unit_test(memory_copies),
         cmocka_unit_test(memory_that_is_not_there_ends_the_process),
+        cmocka_unit_test(test_arrays_grow_by_doubling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
