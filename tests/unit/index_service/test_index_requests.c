@@ -242,6 +242,19 @@ cut_questions_are_refused(void **state)
     index_put_term(&request, &iri);
     index_put_term(&request, &document);
     check_cuts(INDEX_VERB_STAR, false);
+    enum { PREDICATES_MOST = 64 };
+    static const unsigned counts[] = {0, 1, PREDICATES_MOST, PREDICATES_MOST + 1};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct reason why = {""};
+        buf_reset(&request);
+        codec_put_varint(&request, counts[i]);
+        for (unsigned k = 0; k < counts[i]; k++) {
+            index_put_term(&request, &iri);
+        }
+        assert_int_equal(ask_all(INDEX_VERB_STAR, &request, &why),
+                         counts[i] >= 1 && counts[i] <= PREDICATES_MOST ? STATUS_OK
+                                                                        : STATUS_PROTOCOL);
+    }
     buf_reset(&request);
     codec_put_u8(&request, 0);
     codec_put_u64(&request, 0);
