@@ -119,7 +119,7 @@ parse_graph(struct parser *parser, struct group *group)
     }
     TRY(parse_place(parser, &node->graph));
     TRY(parse_group(parser, &node->left, NULL));
-    if (!service && node->graph.kind == PLACE_SLOT) {
+    if (node->graph.kind == PLACE_SLOT) {
         TRY(choose_inside(parser, node));
     }
     algebra_update(node);
