@@ -93,7 +93,7 @@ idle_workers_share_what_waits(void **state)
 {
     enum { WORKERS = 2, COUNT = WORKERS + 5 };
     /* Both had one; of five the first to be looked at gets three. */
-    static const size_t earlier[COUNT] = {0, 0, 0, 1, 2, 0, 1};
+    static const size_t places[COUNT] = {0, 0, 0, 1, 2, 0, 1};
     (void)state;
     open_workers(WORKERS, REQUEST, REPLY);
     for (size_t i = 0; i < COUNT; i++) {
@@ -102,7 +102,7 @@ idle_workers_share_what_waits(void **state)
     assert_true(has_said(0) && has_said(1));
     wait_for_all();
     for (size_t i = 0; i < COUNT; i++) {
-        assert_int_equal(place_of(&answers[i]), earlier[i] * (1 + sizeof(struct worker_request)));
+        assert_int_equal(place_of(&answers[i]), places[i] * (1 + sizeof(struct worker_request)));
     }
     close_workers();
 }
