@@ -415,6 +415,23 @@ a_fork_server_goes_on(void **state)
     close_workers();
 }
 
+/* No worker is forked that would have neither a socket nor memory. */
+static void
+a_worker_without_descriptors_is_not_forked(void **state)
+{
+    const struct worker_message asked[] = {{.kind = WORKER_SPAWN}, {.kind = WORKER_CONFIGURE}};
+    struct worker_message told;
+    (void)state;
+    fork_server = fork_server_start(&orders_program);
+    const int control = fork_server_control(fork_server);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(send(control, &asked[i], sizeof asked[i], 0), sizeof asked[i]);
+    }
+    assert_int_equal(recv(control, &told, sizeof told, 0), sizeof told);
+    assert_int_equal(told.kind, WORKER_READY); /* to the second */
+    fork_server_close(fork_server);
+}
+
 static void
 a_worker_without_its_cage_ends_the_pool(void **state)
 {
@@ -455,6 +472,7 @@ worker_orders_run(void)
         cmocka_unit_test(a_worker_has_no_descriptors_of_others),
         cmocka_unit_test(a_dead_fork_server_is_told),
         cmocka_unit_test(a_fork_server_goes_on),
+        cmocka_unit_test(a_worker_without_descriptors_is_not_forked),
         cmocka_unit_test(a_worker_without_its_cage_ends_the_pool),
     };
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -87,7 +87,7 @@ handle_order(void *context, uint8_t verb, struct slice request, struct buf *repl
     return STATUS_OK;
 }
 
-static const struct worker_program program = {
+const struct worker_program orders_program = {
     .name = "test-orders", .prepare = prepare_orders, .handle = handle_order};
 
 /* ---- in the test ---- */
@@ -122,7 +122,7 @@ open_workers(unsigned workers, size_t request, size_t reply)
     shared->handled = 0;
     submitted = 0;
     memset(answers, 0, sizeof answers);
-    fork_server = fork_server_start(&program);
+    fork_server = fork_server_start(&orders_program);
     if (worker_pool_open(&pool, fork_server, &limits, SLICE("x"), &why) != STATUS_OK) {
         fail_msg("%s", why.text);
     }

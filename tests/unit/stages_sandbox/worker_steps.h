@@ -49,6 +49,7 @@ struct taken {
     uint64_t cpu_us;
 };
 
+extern const struct worker_program orders_program;
 extern struct fork_server *fork_server;
 extern struct worker_pool *pool;
 extern struct taken answers[ANSWERS]; /* in the order in which they were submitted */
