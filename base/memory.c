@@ -39,6 +39,12 @@ memory_zero(size_t count, size_t size)
 }
 
 void *
+memory_new(size_t size)
+{
+    return memory_zero(1, size);
+}
+
+void *
 memory_resize(void *old, size_t count, size_t size)
 {
     void *memory = reallocarray(old, count ? count : 1, size ? size : 1);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 void *memory_alloc(size_t size);                           /* not zeroed; never NULL */
+void *memory_new(size_t size);                             /* zeroed */
 void *memory_zero(size_t count, size_t size);              /* zeroed, overflow-checked */
 void *memory_resize(void *old, size_t count, size_t size); /* overflow-checked realloc */
 char *memory_string(const char *text);                     /* copy of a C string */

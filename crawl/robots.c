@@ -394,7 +394,7 @@ without_mark(struct slice body)
 struct robots *
 robots_parse(struct slice body, struct slice product_token)
 {
-    struct robots *robots = memory_zero(1, sizeof *robots);
+    struct robots *robots = memory_new(sizeof *robots);
     struct parser parser = {.robots = robots, .token = product_token};
     struct buf converted;
     buf_init(&robots->text, (size_t)ROBOTS_MAXIMUM * 6);

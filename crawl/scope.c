@@ -208,7 +208,7 @@ rules_read(struct scope *scope, struct rules *rules, bool *whole, struct reason 
 static enum status
 rules_load(struct scope *scope, struct rules **out, bool only_whole, struct reason *why)
 {
-    struct rules *rules = memory_zero(1, sizeof *rules);
+    struct rules *rules = memory_new(sizeof *rules);
     enum status status = STATUS_MISUSE;
     bool whole;
     rules->options = rules_options(scope->configured, why);
@@ -249,7 +249,7 @@ enum status
 scope_open(struct scope **out, const struct opt_set *options, const char *directory,
            struct reason *why)
 {
-    struct scope *scope = memory_zero(1, sizeof *scope);
+    struct scope *scope = memory_new(sizeof *scope);
     struct scope_edition edition;
     struct buf path;
     buf_init(&path, 1 << 16);

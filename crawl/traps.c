@@ -343,7 +343,7 @@ struct trap_budget {
 struct trap_budget *
 trap_budget_new(uint32_t most)
 {
-    struct trap_budget *budget = memory_zero(1, sizeof *budget);
+    struct trap_budget *budget = memory_new(sizeof *budget);
     budget->most = most;
     return budget;
 }

@@ -68,7 +68,7 @@ url_rewrite_open(struct url_rewrite **result, const char *path, struct reason *w
     if (path[0] == '\0') {
         return STATUS_OK;
     }
-    struct url_rewrite *rewrite = memory_zero(1, sizeof *rewrite);
+    struct url_rewrite *rewrite = memory_new(sizeof *rewrite);
     *result = rewrite;
     rewrite->match = pcre2_match_data_create(GROUPS, NULL);
     rewrite->limits = pcre2_match_context_create(NULL);

@@ -63,7 +63,7 @@ token_iri(struct slice token)
 struct closure_work *
 closure_work_new(void)
 {
-    struct closure_work *work = memory_zero(1, sizeof *work);
+    struct closure_work *work = memory_new(sizeof *work);
     buf_init(&work->statement, SIZE_MAX / 2);
     buf_init(&work->document, SIZE_MAX / 2);
     return work;

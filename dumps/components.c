@@ -26,7 +26,7 @@ enum { EDGE_SIZE = 16, LEAST_NODES = 1024 };
 struct components *
 components_new(struct spool_room *room, size_t memory)
 {
-    struct components *components = memory_zero(1, sizeof *components);
+    struct components *components = memory_new(sizeof *components);
     size_t places = LEAST_NODES;
     while (2 * places * sizeof(struct node) <= memory && 2 * places <= UINT32_MAX) {
         places *= 2;

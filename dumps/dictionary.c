@@ -48,7 +48,7 @@ struct dictionary {
 struct dictionary *
 dictionary_new(void)
 {
-    struct dictionary *dictionary = memory_zero(1, sizeof *dictionary);
+    struct dictionary *dictionary = memory_new(sizeof *dictionary);
     pthread_mutex_init(&dictionary->lock, NULL);
     dictionary->room = memory_alloc(ROOM + ENTRY_MAXIMUM + DICTIONARY_SLACK);
     dictionary->used = ALIGNMENT;

@@ -28,7 +28,7 @@ slicer_options_default(struct slicer_options *options, const char *folder)
 struct slicer *
 slicer_new(const struct slicer_options *options)
 {
-    struct slicer *slicer = memory_zero(1, sizeof *slicer);
+    struct slicer *slicer = memory_new(sizeof *slicer);
     slicer->options = *options;
     if (slicer->options.memory < MEMORY_LEAST) {
         slicer->options.memory = MEMORY_LEAST;

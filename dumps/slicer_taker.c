@@ -41,7 +41,7 @@ struct slicer_taker {
 struct slicer_taker *
 slicer_taker_new(struct slicer *slicer)
 {
-    struct slicer_taker *taker = memory_zero(1, sizeof *taker);
+    struct slicer_taker *taker = memory_new(sizeof *taker);
     taker->slicer = slicer;
     taker->keys = spool_writer_new(slicer->keys);
     taker->blank = slicer->blank != NULL ? spool_writer_new(slicer->blank) : NULL;

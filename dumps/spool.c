@@ -48,7 +48,7 @@ struct spool_writer {
 struct spool *
 spool_new(struct spool_room *room, unsigned level)
 {
-    struct spool *spool = memory_zero(1, sizeof *spool);
+    struct spool *spool = memory_new(sizeof *spool);
     spool->room = room;
     spool->shift = 56 - 8 * level;
     for (size_t i = 0; i < SPOOL_PARTS; i++) {
@@ -116,7 +116,7 @@ write_out(struct spool *spool, struct part *part, struct slice bytes, struct rea
 struct spool_writer *
 spool_writer_new(struct spool *spool)
 {
-    struct spool_writer *writer = memory_zero(1, sizeof *writer);
+    struct spool_writer *writer = memory_new(sizeof *writer);
     writer->spool = spool;
     buf_init(&writer->packed, SIZE_MAX / 2);
     return writer;

@@ -267,7 +267,7 @@ on_uri(void *context, const char *uri, struct MHD_Connection *connection)
 {
     (void)context;
     (void)connection;
-    struct request *request = memory_zero(1, sizeof *request);
+    struct request *request = memory_new(sizeof *request);
     snprintf(request->uri, sizeof request->uri, "%s", uri);
     return request;
 }

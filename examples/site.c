@@ -130,7 +130,7 @@ sites_open(struct sites **opened, const char *folder, struct reason *why)
     if (list == NULL) {
         return status_fail_errno(why, "cannot read %s", folder);
     }
-    struct sites *sites = memory_zero(1, sizeof *sites);
+    struct sites *sites = memory_new(sizeof *sites);
     enum status status = STATUS_OK;
     const struct dirent *entry;
     while (status == STATUS_OK && (entry = readdir(list)) != NULL) {

@@ -203,7 +203,7 @@ identity_term(struct identity *identity, oid id, struct term *term, struct reaso
 struct identity *
 identity_new(const struct identity_settings *settings)
 {
-    struct identity *identity = memory_zero(1, sizeof *identity);
+    struct identity *identity = memory_new(sizeof *identity);
     identity->settings = *settings;
     struct identity_limits *limits = &identity->settings.limits;
     limits->shared = limits->shared > 0 ? limits->shared : usual.shared;

@@ -142,7 +142,7 @@ source_scan(void *context, const struct quad_oids *pattern, enum quad_order orde
     if (own && order != ORDER_COUNT) {
         return status_fail(why, STATUS_UNSUPPORTED, "who is the same has no order");
     }
-    struct quad_scan *scan = memory_zero(1, sizeof *scan);
+    struct quad_scan *scan = memory_new(sizeof *scan);
     scan->graph = graph;
     scan->wanted = *pattern;
     const enum status status =
@@ -184,7 +184,7 @@ source_scan_many(void *context, const struct quad_oids *patterns, size_t count, 
                  struct quad_scan **result, struct reason *why)
 {
     struct identity_graph *graph = context;
-    struct quad_scan *scan = memory_zero(1, sizeof *scan);
+    struct quad_scan *scan = memory_new(sizeof *scan);
     scan->graph = graph;
     const enum status status =
         graph->inner->scan_many(graph->inner->context, patterns, count, graphs, &scan->inner, why);
@@ -245,7 +245,7 @@ source_search(void *context, struct slice words, uint32_t most, struct text_scan
 struct identity_graph *
 identity_graph_new(const struct identity_settings *settings)
 {
-    struct identity_graph *graph = memory_zero(1, sizeof *graph);
+    struct identity_graph *graph = memory_new(sizeof *graph);
     const struct quad_source *inner = settings->source;
     graph->identity = identity_new(settings);
     graph->inner = inner;

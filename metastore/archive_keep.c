@@ -23,7 +23,7 @@ struct archive_keep {
 struct archive_keep *
 archive_keep_new(const char *folder, const struct warc_writer_options *options)
 {
-    struct archive_keep *keep = memory_zero(1, sizeof *keep);
+    struct archive_keep *keep = memory_new(sizeof *keep);
     keep->folder = folder;
     keep->options = *options;
     return keep;

@@ -95,7 +95,7 @@ enum status
 archive_link_open(struct archive_link **opened, const char *endpoint, const struct rpc_keys *keys,
                   struct reason *why)
 {
-    struct archive_link *link = memory_zero(1, sizeof *link);
+    struct archive_link *link = memory_new(sizeof *link);
     const struct rpc_client_options options = {
         .endpoint = endpoint, .name = "archive", .keys = keys};
     buf_init(&link->request, PAYLOAD_BYTES);

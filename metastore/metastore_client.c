@@ -49,7 +49,7 @@ metastore_client_open(struct metastore_client **opened,
     if (options->endpoint_count == 0) {
         return status_fail(why, STATUS_MISUSE, "no metastore endpoint is configured");
     }
-    struct metastore_client *client = memory_zero(1, sizeof *client);
+    struct metastore_client *client = memory_new(sizeof *client);
     client->rpcs = memory_zero(options->endpoint_count, sizeof(struct rpc_client *));
     client->gets = memory_zero(options->endpoint_count, sizeof *client->gets);
     if (options->owner_of_partition != NULL && options->endpoint_count > 1) {
@@ -232,7 +232,7 @@ void
 metastore_put(struct metastore_client *client, const struct meta_put *puts, size_t n,
               metastore_put_done *done, void *context)
 {
-    struct put_join *join = memory_zero(1, sizeof *join);
+    struct put_join *join = memory_new(sizeof *join);
     join->done = done;
     join->context = context;
     join->status = STATUS_OK;
@@ -290,7 +290,7 @@ void
 metastore_keep(struct metastore_client *client, size_t endpoint, const char *id,
                struct slice member, metastore_kept *done, void *context)
 {
-    struct keep_join *join = memory_zero(1, sizeof *join);
+    struct keep_join *join = memory_new(sizeof *join);
     struct buf payload;
     join->done = done;
     join->context = context;

@@ -230,7 +230,7 @@ void
 metastore_get(struct metastore_client *client, const struct slice *keys, size_t n,
               metastore_got *done, void *context)
 {
-    struct get_join *join = memory_zero(1, sizeof *join);
+    struct get_join *join = memory_new(sizeof *join);
     join->done = done;
     join->context = context;
     join->status = STATUS_OK;

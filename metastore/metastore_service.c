@@ -103,7 +103,7 @@ enum status
 meta_service_open(struct meta_service **opened, struct meta_store *store, struct rpc_server *server,
                   struct reason *why)
 {
-    struct meta_service *service = memory_zero(1, sizeof *service);
+    struct meta_service *service = memory_new(sizeof *service);
     service->store = store;
     service->server = server;
     service->requests = memory_zero(BATCH_REQUESTS, sizeof *service->requests);

@@ -40,7 +40,7 @@ struct packer {
 struct packer *
 packer_new(void)
 {
-    struct packer *packer = memory_zero(1, sizeof *packer);
+    struct packer *packer = memory_new(sizeof *packer);
     packer->ready = memory_alloc(sizeof *packer->ready);
     packer->work = memory_alloc(sizeof *packer->work);
     (void)LZ4_initStream(packer->ready, sizeof *packer->ready);

@@ -145,7 +145,7 @@ meta_store_open(struct meta_store **opened, const struct meta_store_options *opt
                 struct reason *why)
 {
     *opened = NULL;
-    struct meta_store *store = memory_zero(1, sizeof *store);
+    struct meta_store *store = memory_new(sizeof *store);
     store->options = *options;
     store->bulk_bytes = BULK_BYTES;
     store->bulk = memory_alloc(store->bulk_bytes);

@@ -43,7 +43,7 @@ keep_word(void *context, const struct token *token)
 struct find_marks *
 find_marks_new(struct slice words)
 {
-    struct find_marks *marks = memory_zero(1, sizeof *marks);
+    struct find_marks *marks = memory_new(sizeof *marks);
     marks->tokenizer = tokenizer_new();
     arena_init(&marks->arena, ARENA_BYTES);
     for (;;) {

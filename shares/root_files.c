@@ -136,7 +136,7 @@ root_remove(void *context, const char *name, struct reason *why)
 enum status
 root_files_open(struct share_files *files, const char *root, const char *unique, struct reason *why)
 {
-    struct root_files *context = memory_zero(1, sizeof *context);
+    struct root_files *context = memory_new(sizeof *context);
     *files = (struct share_files){.context = context,
                                   .read = root_read,
                                   .replace = root_replace,

@@ -39,7 +39,7 @@ owner_has(const struct share_owner *owner, const struct known_share *share)
 struct share_owner *
 share_owner_open(const struct share_owner_settings *settings)
 {
-    struct share_owner *owner = memory_zero(1, sizeof *owner);
+    struct share_owner *owner = memory_new(sizeof *owner);
     owner->settings = *settings;
     owner->sessions = memory_zero(SESSIONS_MOST, sizeof *owner->sessions);
     owner->shares = memory_zero(settings->cluster.shares, sizeof *owner->shares);
@@ -322,7 +322,7 @@ share_owner_step(struct share_owner *owner, struct reason *why)
     TRY(owner_read_sessions(owner, why));
     TRY(owner_read_moves(owner, why));
     TRY(check_lease(owner, why));
-    struct planned *planned = memory_zero(1, sizeof *planned);
+    struct planned *planned = memory_new(sizeof *planned);
     owner_plan(owner, planned);
     owner_mark_what_goes(owner, planned);
     const enum status status = claim_what_is_due(owner, planned, why);

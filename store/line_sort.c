@@ -29,7 +29,7 @@ compare_lines(void *context, const uint64_t *a, const uint64_t *b)
 struct line_sort *
 line_sort_new(const char *folder, size_t memory)
 {
-    struct line_sort *sort = memory_zero(1, sizeof(*sort));
+    struct line_sort *sort = memory_new(sizeof(*sort));
     sort->folder = memory_string(folder);
     (void)mkdir(folder, 0700);        /* if it cannot be made, opening a file in it says so */
     sort->account.maximum = SIZE_MAX; /* one line may be longer than its share */

@@ -69,7 +69,7 @@ transformer_new(struct transformer **transformer, struct registry *registry,
             TRY(prepare(transform, why));
         }
     }
-    *transformer = memory_zero(1, sizeof **transformer);
+    *transformer = memory_new(sizeof **transformer);
     (*transformer)->registry = registry;
     transformation_init(&(*transformer)->transformation, limits);
     buf_init(&(*transformer)->peek_memory, 64 << 10);

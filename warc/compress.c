@@ -47,7 +47,7 @@ struct compressor {
 struct compressor *
 compressor_open(int level)
 {
-    struct compressor *compressor = memory_zero(1, sizeof *compressor);
+    struct compressor *compressor = memory_new(sizeof *compressor);
     compressor->level = level;
     compressor->libdeflate = libdeflate_alloc_compressor(level);
     if (compressor->libdeflate == NULL) {

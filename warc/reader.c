@@ -29,7 +29,7 @@ struct warc_reader {
 struct warc_reader *
 warc_reader_open(const char *directory, const struct warc_limits *limits)
 {
-    struct warc_reader *reader = memory_zero(1, sizeof *reader);
+    struct warc_reader *reader = memory_new(sizeof *reader);
     reader->directory = memory_string(directory);
     reader->limits = warc_limits_of(limits);
     buf_init(&reader->bytes, reader->limits.record + AHEAD_BYTES);

@@ -39,7 +39,7 @@ enum status
 warc_remote_open(struct warc_remote **opened, uint32_t timeout_ms, struct reason *why)
 {
     *opened = NULL;
-    struct warc_remote *remote = memory_zero(1, sizeof *remote);
+    struct warc_remote *remote = memory_new(sizeof *remote);
     remote->easy = curl_easy_init();
     if (remote->easy == NULL) {
         free(remote);

@@ -395,7 +395,7 @@ warc_writer_open(struct warc_writer **result, const char *directory,
     if (descriptor < 0) {
         return status_fail_errno(why, "cannot open %s", directory);
     }
-    struct warc_writer *writer = memory_zero(1, sizeof *writer);
+    struct warc_writer *writer = memory_new(sizeof *writer);
     writer->compressor = compressor_open(options->level);
     if (writer->compressor == NULL) {
         close(descriptor);

@@ -15,7 +15,7 @@ struct web_queries {
 struct web_queries *
 web_queries_new(size_t most)
 {
-    struct web_queries *queries = memory_zero(1, sizeof *queries);
+    struct web_queries *queries = memory_new(sizeof *queries);
     queries->most = most;
     queries->count = 2 * most;
     queries->queries = memory_zero(queries->count, sizeof *queries->queries);

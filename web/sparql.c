@@ -170,7 +170,7 @@ static struct question *
 question_new(struct web_service *service, const struct web_request *request,
              struct web_query *query, char *text, const char *format)
 {
-    struct question *question = memory_zero(1, sizeof *question);
+    struct question *question = memory_new(sizeof *question);
     question->service = service;
     question->query = query;
     question->text = text;

@@ -29,7 +29,7 @@ web_service_open(struct web_service **opened, const char *directory, const struc
                  const struct cluster *cluster, struct reason *why)
 {
     *opened = NULL;
-    struct web_service *service = memory_zero(1, sizeof *service);
+    struct web_service *service = memory_new(sizeof *service);
     service->directory = directory;
     service->options = options;
     service->cluster = cluster;

@@ -219,7 +219,7 @@ table_is_wrong(const char *text)
 struct opt_set *
 opt_set_new(const struct opt *const *tables)
 {
-    struct opt_set *set = memory_zero(1, sizeof *set);
+    struct opt_set *set = memory_new(sizeof *set);
     struct reason why;
     set->tables = tables;
     for (const struct opt *const *table = tables; *table; table++) {

@@ -198,7 +198,7 @@ rpc_client_open(struct rpc_client **client_out, const struct rpc_client_options 
         return status_fail(why, STATUS_MISUSE, "client name longer than %d bytes",
                            RPC_NAME_MAXIMUM);
     }
-    struct rpc_client *client = memory_zero(1, sizeof *client);
+    struct rpc_client *client = memory_new(sizeof *client);
     client->name = memory_string(options->name);
     client->incarnation = options->incarnation ? options->incarnation : rpc_incarnation_new();
     client->resend_ms = options->resend_ms ? options->resend_ms : RESEND_MS;
@@ -341,7 +341,7 @@ rpc_client_post(struct rpc_client *client, uint8_t verb, struct slice payload, u
     if (client->closing) {
         return;
     }
-    struct request *request = memory_zero(1, sizeof *request);
+    struct request *request = memory_new(sizeof *request);
     request->id = ++client->last_id;
     request->verb = verb;
     request->unsent = true;

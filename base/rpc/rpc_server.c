@@ -135,7 +135,7 @@ static enum status
 server_open(struct rpc_server **server_out, int type, int high_water, const char *const *endpoints,
             const struct rpc_keys *keys, struct reason *why)
 {
-    struct rpc_server *server = memory_zero(1, sizeof *server);
+    struct rpc_server *server = memory_new(sizeof *server);
     server->incarnation = rpc_incarnation_new();
     *server_out = NULL;
     enum status status = rpc_socket_open(&server->socket, type, false, why);
@@ -333,7 +333,7 @@ rpc_publisher_open(struct rpc_publisher **result, const char *const *endpoints,
     struct rpc_server *server;
     *result = NULL;
     TRY(server_open(&server, ZMQ_XPUB, PUBLISHED_MOST, endpoints, keys, why));
-    *result = memory_zero(1, sizeof **result);
+    *result = memory_new(sizeof **result);
     (*result)->server = server;
     return STATUS_OK;
 }

@@ -53,7 +53,7 @@ run(void *argument)
 struct threads *
 threads_new(size_t idle_most, int niceness)
 {
-    struct threads *threads = memory_zero(1, sizeof *threads);
+    struct threads *threads = memory_new(sizeof *threads);
     threads->idle_most = idle_most;
     threads->niceness = niceness;
     (void)pthread_mutex_init(&threads->mutex, NULL);
@@ -105,7 +105,7 @@ threads_start(struct threads *threads, void (*work)(void *argument), void *argum
         (void)pthread_cond_signal(&thread->changed);
         return thread;
     }
-    thread = memory_zero(1, sizeof *thread);
+    thread = memory_new(sizeof *thread);
     thread->threads = threads;
     thread->work = work;
     thread->argument = argument;

@@ -445,7 +445,7 @@ cluster_show(const char *root, const struct share_settings *settings, bool json,
 {
     struct share_files files;
     TRY(root_files_open(&files, root, "status", why));
-    struct shown *shown = memory_zero(1, sizeof *shown);
+    struct shown *shown = memory_new(sizeof *shown);
     shown->files = &files;
     shown->root = root;
     shown->settings = settings;

@@ -378,7 +378,7 @@ int
 command_replay(int argc, char **argv)
 {
     struct cli_common common = {0};
-    struct replay *replay = memory_zero(1, sizeof *replay);
+    struct replay *replay = memory_new(sizeof *replay);
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
         {"transform", 't', FLAG_STRING, "NAME", &replay->name,

@@ -273,7 +273,7 @@ command_report(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "sitemaps") == 0) {
         return report_sitemaps(argc - 1, argv + 1);
     }
-    struct report *report = memory_zero(1, sizeof *report);
+    struct report *report = memory_new(sizeof *report);
     const struct flag flags[] = {
         CLI_COMMON_FLAGS(common),
         {"format", 'f', FLAG_STRING, "FORMAT", &options.format,

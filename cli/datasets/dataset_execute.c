@@ -248,7 +248,7 @@ static enum status
 withdraw(const struct dataset_run *run, struct cli *cli, struct metastore_client *metastore,
          struct slice uri, struct slice_store *slices, struct reason *why)
 {
-    struct again *again = memory_zero(1, sizeof *again);
+    struct again *again = memory_new(sizeof *again);
     uint64_t pages = 0;
     again->slices = slices;
     again->metastore = metastore;

@@ -62,7 +62,7 @@ enum status
 slice_store_open(struct slice_store **result, struct cli *cli,
                  const struct slice_store_options *options, struct reason *why)
 {
-    struct slice_store *store = memory_zero(1, sizeof *store);
+    struct slice_store *store = memory_new(sizeof *store);
     store->options = *options;
     store->node = cluster_node(cli->cluster, cluster_self(cli->cluster))->name;
     store->graphs = memory_zero(options->threads, sizeof *store->graphs);

@@ -35,7 +35,7 @@ struct import_nodes {
 struct import_nodes *
 import_nodes_new(const struct import_nodes_options *options)
 {
-    struct import_nodes *nodes = memory_zero(1, sizeof *nodes);
+    struct import_nodes *nodes = memory_new(sizeof *nodes);
     nodes->options = *options;
     nodes->room = (struct spool_room){.folder = options->folder,
                                       .memory = options->memory / 4,

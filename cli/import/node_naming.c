@@ -361,7 +361,7 @@ node_naming_group(struct node_naming *naming, struct graph *quads, struct reason
 struct node_naming *
 node_naming_new(const struct import_nodes_options *options, const struct quad_sink *sink)
 {
-    struct node_naming *naming = memory_zero(1, sizeof *naming);
+    struct node_naming *naming = memory_new(sizeof *naming);
     naming->options = options;
     naming->sink = sink;
     return naming;

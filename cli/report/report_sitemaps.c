@@ -340,7 +340,7 @@ static enum status
 keep_ranks(struct reporter *reporter, struct reason *why)
 {
     const struct study *study = &reporter->study;
-    struct keeping *keeping = memory_zero(1, sizeof *keeping);
+    struct keeping *keeping = memory_new(sizeof *keeping);
     struct buf prefix, after;
     *keeping = (struct keeping){.reporter = reporter, .why = why};
     keeping->links = memory_zero(study->count + 1, sizeof *keeping->links);

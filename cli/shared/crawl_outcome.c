@@ -113,7 +113,7 @@ most_first(const void *a, const void *b)
 static struct reasons *
 buried_reasons(const struct progress *progress)
 {
-    struct reasons *reasons = memory_zero(1, sizeof *reasons);
+    struct reasons *reasons = memory_new(sizeof *reasons);
     struct reason why;
     (void)progress_buried(progress, take_buried, reasons, &why); /* counts of what was told */
     qsort(reasons->items, reasons->count, sizeof reasons->items[0], most_first);
@@ -364,7 +364,7 @@ crawl_outcome_of_seeds(struct cli *cli, const struct progress *progress, const s
                        struct seed_outcomes *outcomes, struct reason *why)
 {
     struct metastore_client *metastore = NULL;
-    struct lookup *lookup = memory_zero(1, sizeof *lookup);
+    struct lookup *lookup = memory_new(sizeof *lookup);
     *outcomes = (struct seed_outcomes){.seeds = seeds->count};
     *lookup = (struct lookup){.cli = cli, .seeds = seeds, .outcomes = outcomes};
     enum status status = cli_metastore(cli, &metastore, why);

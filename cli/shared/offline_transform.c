@@ -45,7 +45,7 @@ enum status
 offline_transform_open(struct offline_transform **result, const struct offline_settings *settings,
                        struct reason *why)
 {
-    struct offline_transform *hand = memory_zero(1, sizeof *hand);
+    struct offline_transform *hand = memory_new(sizeof *hand);
     enum status status = STATUS_OK;
     hand->settings = *settings;
     hand->fork_server = fork_server_start(&document_worker_program);

@@ -86,7 +86,7 @@ turn(struct web_client *client)
 enum status
 web_client_open(struct web_client **result, const struct opt_set *options, struct reason *why)
 {
-    struct web_client *client = memory_zero(1, sizeof *client);
+    struct web_client *client = memory_new(sizeof *client);
     const struct fetch_loop loop = {watch, timer, client};
     client->tick_ms = UINT64_MAX;
     client->delay_ms = opt_duration_ms(options, "fetch.delay");

@@ -423,7 +423,7 @@ supervisor_open(struct supervisor **out, const struct supervisor_settings *setti
     access_narrow(settings->directory);
     TRY(make_folders(settings->directory, why));
     TRY(config_fix(settings->directory, settings->options, why));
-    struct supervisor *supervisor = memory_zero(1, sizeof *supervisor);
+    struct supervisor *supervisor = memory_new(sizeof *supervisor);
     supervisor->settings.directory = memory_string(settings->directory);
     supervisor->settings.programs = own_folder();
     supervisor->settings.helper = settings->helper;

@@ -305,7 +305,7 @@ read_graph(struct facts_reader *reader, struct document_facts *facts, bool with_
 static struct document_facts *
 add(struct facts_reader *reader, struct slice address, uint64_t hash)
 {
-    struct document_facts *facts = memory_zero(1, sizeof *facts);
+    struct document_facts *facts = memory_new(sizeof *facts);
     reader->documents =
         memory_resize(reader->documents, reader->count + 1, sizeof(struct document_facts *));
     map_set(&reader->places, hash, (uint32_t)reader->count);

@@ -42,7 +42,7 @@ enum status
 change_log_open(struct change_log **result, struct environment *environment,
                 struct tree *statistics, uint64_t limit, uint64_t batches, struct reason *why)
 {
-    struct change_log *log = memory_zero(1, sizeof(*log));
+    struct change_log *log = memory_new(sizeof(*log));
     *result = log;
     pthread_mutex_init(&log->mutex, NULL);
     log->statistics = statistics;
@@ -427,7 +427,7 @@ change_reader_open(struct change_reader **result, struct change_log *log,
     if (since->batch < first) {
         return fell_behind(log, since->batch, why);
     }
-    struct change_reader *reader = memory_zero(1, sizeof(*reader));
+    struct change_reader *reader = memory_new(sizeof(*reader));
     reader->log = log;
     reader->at = *since;
     *result = reader;
@@ -446,7 +446,7 @@ change_reader_open_at(struct change_reader **reader, struct change_log *log, uin
         return status_fail(why, STATUS_CORRUPT, "change log: batch %llu is not there",
                            (unsigned long long)batch);
     }
-    *reader = memory_zero(1, sizeof(**reader));
+    *reader = memory_new(sizeof(**reader));
     **reader = (struct change_reader){.log = log, .at = {batch - 1, 0}, .any_stamp = true};
     return STATUS_OK;
 }

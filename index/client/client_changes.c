@@ -348,7 +348,7 @@ following_init(struct following *f, struct index_client *client)
     f->positions = memory_zero(client->count, sizeof(*f->positions));
     f->news = memory_zero(client->count, sizeof(*f->news));
     for (size_t i = 0; i < client->count; i++) {
-        f->news[i] = memory_zero(1, sizeof(*f->news[i]));
+        f->news[i] = memory_new(sizeof(*f->news[i]));
     }
     buf_init(&f->rest, LINE_MAXIMUM);
     buf_init(&f->text, LINE_MAXIMUM);

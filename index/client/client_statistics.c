@@ -146,7 +146,7 @@ index_counts_get(struct index_client *client, bool with_sets, struct index_count
                  struct reason *why)
 {
     const char request[] = {INDEX_STREAM_COUNTS, with_sets ? 1 : 0};
-    struct index_counts *counts = memory_zero(1, sizeof(*counts));
+    struct index_counts *counts = memory_new(sizeof(*counts));
     enum status status = STATUS_OK;
     arena_init(&counts->arena, 0);
     buf_init(&counts->rest, LINE_MOST);

@@ -84,7 +84,7 @@ copy(struct slice text)
 enum status
 importer_open(struct importer **result, const struct importer_options *options, struct reason *why)
 {
-    struct importer *importer = memory_zero(1, sizeof(*importer));
+    struct importer *importer = memory_new(sizeof(*importer));
     importer->options = *options;
     importer->failed_first = UINT64_MAX;
     importer->options.memory = options->memory > 0 ? options->memory : usual_memory;
@@ -160,7 +160,7 @@ process(struct importer *importer, int ms)
 static void
 post(struct lane *lane, const struct buf *request, uint64_t first)
 {
-    struct outgoing *outgoing = memory_zero(1, sizeof(*outgoing));
+    struct outgoing *outgoing = memory_new(sizeof(*outgoing));
     *outgoing = (struct outgoing){lane, first, request->length, lane->outgoing};
     lane->outgoing = outgoing;
     lane->importer->under_way += request->length;

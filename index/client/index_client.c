@@ -30,7 +30,7 @@ enum status
 index_client_open(struct index_client **result, const struct index_client_options *options,
                   struct reason *why)
 {
-    struct index_client *client = memory_zero(1, sizeof(*client));
+    struct index_client *client = memory_new(sizeof(*client));
     client->timeout_ms = options->timeout_ms ? options->timeout_ms : TIMEOUT_MS;
     client->silence_ms = options->silence_ms ? options->silence_ms : TIMEOUT_MS;
     client->partitions = memory_zero(options->count, sizeof(*client->partitions));

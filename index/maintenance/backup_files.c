@@ -77,7 +77,7 @@ enum status
 backup_copy_file(const char *from, const char *to, const char *name, FILE *manifest,
                  char digest[65], uint64_t *bytes, struct reason *why)
 {
-    struct copy *copy = memory_zero(1, sizeof(*copy));
+    struct copy *copy = memory_new(sizeof(*copy));
     char *piece = memory_alloc(COPY_BYTES);
     copy->file = -1;
     FILE *in = fopen(from, "re");
@@ -117,7 +117,7 @@ struct backup_receiver {
 struct backup_receiver *
 backup_receiver_new(const char *folder, const char *name, FILE *manifest)
 {
-    struct backup_receiver *receiver = memory_zero(1, sizeof(*receiver));
+    struct backup_receiver *receiver = memory_new(sizeof(*receiver));
     receiver->folder = memory_string(folder);
     receiver->name = memory_string(name);
     receiver->manifest = manifest;

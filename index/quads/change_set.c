@@ -40,7 +40,7 @@ sorted_by(const struct quad_change *changes, size_t count, const uint32_t *from,
 struct change_set *
 change_set_new(struct quad_change *changes, size_t count)
 {
-    struct change_set *set = memory_zero(1, sizeof(*set));
+    struct change_set *set = memory_new(sizeof(*set));
     set->changes = changes;
     set->count = count;
     struct sort_item *items = memory_alloc(count * sizeof(*items));

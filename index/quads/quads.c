@@ -17,7 +17,7 @@ static const char *const tree_names[ORDER_COUNT] = {
 enum status
 quads_open(struct quads **result, struct environment *environment, struct reason *why)
 {
-    struct quads *quads = memory_zero(1, sizeof(*quads));
+    struct quads *quads = memory_new(sizeof(*quads));
     enum status status = STATUS_OK;
     for (int i = 0; i < ORDER_COUNT && status == STATUS_OK; i++) {
         status = tree_open(&quads->trees[i], environment, tree_names[i], why);

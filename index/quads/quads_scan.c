@@ -151,7 +151,7 @@ quads_scan_open(struct quads_scan **result, struct quads *quads, struct snapshot
         return status_fail(why, STATUS_UNSUPPORTED, "the order does not serve the bound places");
     }
     const struct row row = row_of(pattern, order);
-    struct quads_scan *scan = memory_zero(1, sizeof(*scan));
+    struct quads_scan *scan = memory_new(sizeof(*scan));
     scan->quads = quads;
     scan->snapshot = snapshot;
     scan->order = order;

@@ -20,7 +20,7 @@ struct recent_blocks {
 struct recent_blocks *
 recent_blocks_new(void)
 {
-    return memory_zero(1, sizeof(struct recent_blocks));
+    return memory_new(sizeof(struct recent_blocks));
 }
 
 void

@@ -31,7 +31,7 @@ struct snapshots {
 struct snapshots *
 snapshots_new(size_t memory)
 {
-    struct snapshots *snapshots = memory_zero(1, sizeof(*snapshots));
+    struct snapshots *snapshots = memory_new(sizeof(*snapshots));
     latch_init(&snapshots->latch);
     pthread_mutex_init(&snapshots->mutex, NULL);
     snapshots->memory = memory;
@@ -271,7 +271,7 @@ snapshots_end(struct snapshots *snapshots, bool applied, bool flushed)
 static struct snapshot *
 open_version(struct snapshots *snapshots, const struct snapshot *other, bool held)
 {
-    struct snapshot *snapshot = memory_zero(1, sizeof(*snapshot));
+    struct snapshot *snapshot = memory_new(sizeof(*snapshot));
     snapshot->owner = snapshots;
     snapshot->held = held;
     pthread_mutex_lock(&snapshots->mutex);

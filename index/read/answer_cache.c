@@ -27,7 +27,7 @@ struct answer_cache {
 struct answer_cache *
 answer_cache_new(size_t memory, const struct answer_marks *marks)
 {
-    struct answer_cache *cache = memory_zero(1, sizeof *cache);
+    struct answer_cache *cache = memory_new(sizeof *cache);
     cache->memory = memory;
     cache->marks = *marks;
     map_init(&cache->places);

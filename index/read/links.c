@@ -155,7 +155,7 @@ remove_comments(char *text)
 enum status
 links_open(struct links **result, struct slice text, struct reason *why)
 {
-    struct links *links = memory_zero(1, sizeof(*links));
+    struct links *links = memory_new(sizeof(*links));
     links->text = memory_string_n(text.at, text.length);
     remove_comments(links->text);
     enum status status = STATUS_OK;
@@ -227,7 +227,7 @@ struct links_run {
 struct links_run *
 links_run_new(const struct links *links, struct partition_reader *reader)
 {
-    struct links_run *run = memory_zero(1, sizeof(*run));
+    struct links_run *run = memory_new(sizeof(*run));
     run->links = links;
     run->reader = reader;
     map_init(&run->known_at);

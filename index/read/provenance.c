@@ -276,7 +276,7 @@ provenance_scan(void *context, const struct quad_oids *pattern, enum quad_order 
     if (own && order != ORDER_COUNT) {
         return status_fail(why, STATUS_UNSUPPORTED, "triples of records have no order");
     }
-    struct quad_scan *scan = memory_zero(1, sizeof *scan);
+    struct quad_scan *scan = memory_new(sizeof *scan);
     scan->provenance = provenance;
     scan->ids = *pattern;
     arena_init(&scan->arena, 0);
@@ -334,7 +334,7 @@ source_scan_many(void *context, const struct quad_oids *patterns, size_t count, 
                  struct quad_scan **scan, struct reason *why)
 {
     (void)why;
-    *scan = memory_zero(1, sizeof **scan);
+    *scan = memory_new(sizeof **scan);
     (*scan)->provenance = context;
     (*scan)->many = provenance_many_new(context, patterns, count, graphs);
     return STATUS_OK;
@@ -421,7 +421,7 @@ source_search(void *context, struct slice words, uint32_t most, struct text_scan
 struct provenance *
 provenance_new(const struct provenance_settings *settings)
 {
-    struct provenance *provenance = memory_zero(1, sizeof *provenance);
+    struct provenance *provenance = memory_new(sizeof *provenance);
     provenance->settings = *settings;
     provenance->inner = settings->source;
     provenance->records = provenance_records_new(&provenance->settings);

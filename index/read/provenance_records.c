@@ -29,7 +29,7 @@ struct provenance_records {
 struct provenance_records *
 provenance_records_new(const struct provenance_settings *settings)
 {
-    struct provenance_records *records = memory_zero(1, sizeof *records);
+    struct provenance_records *records = memory_new(sizeof *records);
     records->settings = settings;
     records->deadline_ms =
         settings->timeout_ms > 0 ? clock_monotonic_ms() + settings->timeout_ms : 0;

@@ -29,7 +29,7 @@ struct provenance_terms {
 struct provenance_terms *
 provenance_terms_new(const struct quad_source *inner, size_t memory)
 {
-    struct provenance_terms *terms = memory_zero(1, sizeof *terms);
+    struct provenance_terms *terms = memory_new(sizeof *terms);
     terms->inner = inner;
     terms->memory = memory;
     term_set_init(&terms->terms);

@@ -139,7 +139,7 @@ answer_new(struct answer **result, struct partition *partition,
            const struct service_options *options, struct sessions *sessions, struct slice request,
            struct reason *why)
 {
-    struct answer *answer = memory_zero(1, sizeof(*answer));
+    struct answer *answer = memory_new(sizeof(*answer));
     answer->partition = partition;
     answer->options = options;
     partition_needs_init(&answer->needs);

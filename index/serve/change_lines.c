@@ -161,7 +161,7 @@ static struct change_lines *
 lines_new(struct partition *partition, const struct change_request *request,
           partition_report *piece, void *context)
 {
-    struct change_lines *lines = memory_zero(1, sizeof(*lines));
+    struct change_lines *lines = memory_new(sizeof(*lines));
     lines->request = request;
     lines->nodes = nodes_reader_new(lexicon_nodes(partition->lexicon));
     lines->piece = piece;

@@ -61,7 +61,7 @@ enum status
 cursor_open(struct cursor **result, uint64_t id, const struct cursor_settings *settings,
             cursor_produce *produce, cursor_release *release, void *job, struct reason *why)
 {
-    struct cursor *cursor = memory_zero(1, sizeof(*cursor));
+    struct cursor *cursor = memory_new(sizeof(*cursor));
     cursor->id = id;
     cursor->settings = *settings;
     cursor->produce = produce;

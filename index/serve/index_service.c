@@ -562,7 +562,7 @@ enum status
 service_start(struct service **result, struct partition *partition,
               const struct service_options *options, struct reason *why)
 {
-    struct service *service = memory_zero(1, sizeof(*service));
+    struct service *service = memory_new(sizeof(*service));
     service->partition = partition;
     service->options = *options;
     /* A client that asks on after a restart must not meet another one's cursor. */

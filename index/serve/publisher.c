@@ -146,7 +146,7 @@ enum status
 publisher_start(struct publisher **result, struct partition *partition, unsigned number,
                 const char *const *endpoints, const struct rpc_keys *keys, struct reason *why)
 {
-    struct publisher *publisher = memory_zero(1, sizeof(*publisher));
+    struct publisher *publisher = memory_new(sizeof(*publisher));
     publisher->partition = partition;
     publisher->number = number;
     buf_init(&publisher->header, NUMBER_MAXIMUM);

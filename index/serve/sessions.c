@@ -21,7 +21,7 @@ struct sessions {
 struct sessions *
 sessions_new(struct partition *partition, size_t most)
 {
-    struct sessions *sessions = memory_zero(1, sizeof(*sessions));
+    struct sessions *sessions = memory_new(sizeof(*sessions));
     sessions->partition = partition;
     sessions->list = memory_zero(most, sizeof(*sessions->list));
     sessions->most = most;

@@ -32,7 +32,7 @@ struct turns {
 struct turns *
 turns_new(unsigned most, size_t memory)
 {
-    struct turns *turns = memory_zero(1, sizeof *turns);
+    struct turns *turns = memory_new(sizeof *turns);
     pthread_mutex_init(&turns->mutex, NULL);
     turns->left = most > 0 ? most : 1;
     turns->memory_most = memory;
@@ -62,7 +62,7 @@ join(struct turns *turns, uint64_t id)
         }
         least = client->used_us < least ? client->used_us : least;
     }
-    struct turn_client *client = memory_zero(1, sizeof *client);
+    struct turn_client *client = memory_new(sizeof *client);
     *client = (struct turn_client){.id = id,
                                    .used_us = turns->clients != NULL ? least : 0,
                                    .turns = 1,

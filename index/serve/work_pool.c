@@ -187,7 +187,7 @@ enum status
 work_pool_start(struct work_pool **result, struct partition *partition,
                 const struct service_options *options, int event, struct reason *why)
 {
-    struct work_pool *pool = memory_zero(1, sizeof(*pool));
+    struct work_pool *pool = memory_new(sizeof(*pool));
     pool->partition = partition;
     pool->options = options;
     pool->event = event;
@@ -250,7 +250,7 @@ work_pool_stop(struct work_pool *pool)
 void
 work_pool_add(struct work_pool *pool, const struct rpc_request *request)
 {
-    struct work *work = memory_zero(1, sizeof(*work));
+    struct work *work = memory_new(sizeof(*work));
     work->request = *request;
     pthread_mutex_lock(&pool->mutex);
     struct work_line *line = request->verb == INDEX_VERB_LINKS ? &pool->links : &pool->estimates;

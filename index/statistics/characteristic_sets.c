@@ -146,7 +146,7 @@ enum status
 characteristic_sets_open(struct characteristic_sets **result, struct tree *statistics,
                          struct reason *why)
 {
-    struct characteristic_sets *sets = memory_zero(1, sizeof(*sets));
+    struct characteristic_sets *sets = memory_new(sizeof(*sets));
     sets->tree = statistics;
     pthread_mutex_init(&sets->mutex, NULL);
     *result = sets;

@@ -34,7 +34,7 @@ struct node_lists {
 struct node_lists *
 node_lists_new(size_t bytes)
 {
-    struct node_lists *kept = memory_zero(1, sizeof *kept);
+    struct node_lists *kept = memory_new(sizeof *kept);
     pthread_mutex_init(&kept->mutex, NULL);
     kept->bytes_most = bytes;
     return kept;

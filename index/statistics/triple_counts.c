@@ -371,7 +371,7 @@ struct triple_count_cache {
 struct triple_count_cache *
 triple_count_cache_new(size_t bytes)
 {
-    struct triple_count_cache *cache = memory_zero(1, sizeof *cache);
+    struct triple_count_cache *cache = memory_new(sizeof *cache);
     pthread_mutex_init(&cache->mutex, NULL);
     cache->most = bytes;
     return cache;

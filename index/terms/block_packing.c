@@ -117,7 +117,7 @@ packing_reload(struct packing *packing, struct reason *why)
 enum status
 packing_open(struct packing **result, struct environment *environment, struct reason *why)
 {
-    struct packing *packing = memory_zero(1, sizeof(*packing));
+    struct packing *packing = memory_new(sizeof(*packing));
     pthread_mutex_init(&packing->mutex, NULL);
     packing->record = memory_alloc(RECORD_BYTES);
     packing->packer = ZSTD_createCCtx();

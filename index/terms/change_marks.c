@@ -16,7 +16,7 @@ struct change_marks {
 struct change_marks *
 change_marks_new(void)
 {
-    return memory_zero(1, sizeof(struct change_marks));
+    return memory_new(sizeof(struct change_marks));
 }
 
 void

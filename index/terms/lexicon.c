@@ -23,7 +23,7 @@ enum status
 lexicon_open(struct lexicon **result, struct environment *environment, size_t memory, size_t blocks,
              struct reason *why)
 {
-    struct lexicon *lexicon = memory_zero(1, sizeof(*lexicon));
+    struct lexicon *lexicon = memory_new(sizeof(*lexicon));
     lexicon->memory = memory;
     term_set_init(&lexicon->young);
     term_set_init(&lexicon->old);

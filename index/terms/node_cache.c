@@ -30,7 +30,7 @@ struct node_cache {
 struct node_cache *
 node_cache_new(size_t memory)
 {
-    struct node_cache *cache = memory_zero(1, sizeof(*cache));
+    struct node_cache *cache = memory_new(sizeof(*cache));
     cache->memory = memory;
     cache->count = memory / (WAYS * PLACE_BYTES) + 1;
     cache->sets = memory_zero(cache->count, sizeof(*cache->sets));

@@ -155,7 +155,7 @@ nodes_reader_new(struct nodes *nodes)
     }
     pthread_mutex_unlock(&nodes->mutex);
     if (reader == NULL) {
-        reader = memory_zero(1, sizeof(*reader));
+        reader = memory_new(sizeof(*reader));
         reader->nodes = nodes;
         reader->unpacker = ZSTD_createDCtx();
         node_block_init(&reader->own);
@@ -201,7 +201,7 @@ nodes_open(struct nodes **result, struct environment *environment, size_t memory
            struct reason *why)
 {
     *result = NULL;
-    struct nodes *nodes = memory_zero(1, sizeof(*nodes));
+    struct nodes *nodes = memory_new(sizeof(*nodes));
     nodes->target = FIRST_TARGET;
     nodes->unpacker = ZSTD_createDCtx();
     /* Half for terms that are asked for from everywhere, half for neighbours. */

@@ -43,7 +43,7 @@ struct term_cache {
 struct term_cache *
 term_cache_new(size_t memory)
 {
-    struct term_cache *cache = memory_zero(1, sizeof(*cache));
+    struct term_cache *cache = memory_new(sizeof(*cache));
     const size_t share = memory / SHARDS, places = share / PLACE_SHARE;
     cache->bucket_maximum = places / sizeof(struct bucket) + 1;
     cache->ring_size = share - places + 1;

@@ -28,7 +28,7 @@ struct term_digests {
 struct term_digests *
 term_digests_new(void)
 {
-    return memory_zero(1, sizeof(struct term_digests));
+    return memory_new(sizeof(struct term_digests));
 }
 
 void
@@ -50,7 +50,7 @@ place_of(struct term_digests *digests, uint64_t number)
     _Atomic(struct page *) *at = &digests->pages[number / PAGE_TERMS];
     struct page *page = atomic_load_explicit(at, memory_order_acquire);
     if (page == NULL) {
-        struct page *made = memory_zero(1, sizeof(*made));
+        struct page *made = memory_new(sizeof(*made));
         if (atomic_compare_exchange_strong(at, &page, made)) {
             page = made;
         } else {

@@ -254,7 +254,7 @@ static enum status
 build(struct tree *terms, struct transaction *transaction, struct wanted_term *const *wanted,
       size_t count, const struct term_set *set, struct reason *why)
 {
-    struct building *b = memory_zero(1, sizeof(*b));
+    struct building *b = memory_new(sizeof(*b));
     b->wanted = wanted;
     b->count = count;
     b->set = set;

@@ -21,7 +21,7 @@ environment_open(struct environment **result, const struct environment_options *
                  struct reason *why)
 {
     environment_io_start();
-    struct environment *environment = memory_zero(1, sizeof(*environment));
+    struct environment *environment = memory_new(sizeof(*environment));
     const struct database_options settings = {.folder = options->folder,
                                               .cache_bytes = options->cache_bytes,
                                               .log_file_bytes = LOG_FILE,
@@ -119,7 +119,7 @@ tree_open(struct tree **result, struct environment *environment, const char *nam
     DB *db;
     TRY(tree_find_file(environment, name, &number, file, why));
     TRY(tree_open_file(&db, environment, file, DB_CREATE | DB_AUTO_COMMIT, why));
-    struct tree *tree = memory_zero(1, sizeof(*tree));
+    struct tree *tree = memory_new(sizeof(*tree));
     *tree = (struct tree){.db = db,
                           .environment = environment,
                           .name = memory_string(name),
@@ -251,7 +251,7 @@ transaction_begin(struct transaction **result, struct environment *environment, 
     if (code != 0) {
         return environment_failed(environment, true, code, why, "cannot begin a transaction");
     }
-    struct transaction *transaction = memory_zero(1, sizeof(*transaction));
+    struct transaction *transaction = memory_new(sizeof(*transaction));
     *transaction = (struct transaction){.txn = txn, .environment = environment};
     *result = transaction;
     return STATUS_OK;

@@ -157,7 +157,7 @@ remove_unfinished(const struct tree_build *build)
 enum status
 tree_build_begin(struct tree_build **result, struct tree *tree, struct reason *why)
 {
-    struct tree_build *build = memory_zero(1, sizeof(*build));
+    struct tree_build *build = memory_new(sizeof(*build));
     *build = (struct tree_build){.tree = tree, .number = tree->number + 1};
     tree_file_name(tree->name, build->number, build->file);
     remove_unfinished(build);

@@ -50,7 +50,7 @@ enum status
 literals_open(struct literals **result, struct environment *environment, uint64_t memory,
               size_t build_from, struct reason *why)
 {
-    struct literals *literals = memory_zero(1, sizeof(*literals));
+    struct literals *literals = memory_new(sizeof(*literals));
     literals->environment = environment;
     literals->memory = memory;
     literals->build_from = build_from;

@@ -241,7 +241,7 @@ take_next(struct words_build *b, bool *end, struct reason *why)
 enum status
 literals_build_begin(struct literals *literals, struct reason *why)
 {
-    struct words_build *b = memory_zero(1, sizeof(*b));
+    struct words_build *b = memory_new(sizeof(*b));
     literals->progress.build = b;
     b->literals = literals;
     memtable_runs_open(&b->memory, literals->progress.sorted, literals->progress.sorted_count, 0);

@@ -486,7 +486,7 @@ enum status
 words_union_add(struct words_union *all, struct words_key *key, unsigned class, double score,
                 struct reason *why)
 {
-    struct words_list *list = memory_zero(1, sizeof(*list));
+    struct words_list *list = memory_new(sizeof(*list));
     list->key = key;
     list->class = class;
     list->score = score;

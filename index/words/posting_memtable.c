@@ -64,7 +64,7 @@ struct posting_memtable {
 struct posting_memtable *
 posting_memtable_new(void)
 {
-    struct posting_memtable *memory = memory_zero(1, sizeof(*memory));
+    struct posting_memtable *memory = memory_new(sizeof(*memory));
     atomic_init(&memory->references, 1);
     memory->slot_count = FIRST_SLOTS;
     memory->slots = memory_zero(memory->slot_count, sizeof(*memory->slots));
@@ -123,7 +123,7 @@ allocate(struct posting_memtable *memory, size_t size)
 {
     size = (size + 7) & ~(size_t)7;
     if (memory->block_used + size > BLOCK) {
-        struct block *block = memory_zero(1, sizeof(*block));
+        struct block *block = memory_new(sizeof(*block));
         block->next = memory->blocks;
         memory->blocks = block;
         memory->block_used = 0;

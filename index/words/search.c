@@ -441,7 +441,7 @@ enum status
 literals_search_open(struct literals_search **result, struct literals *literals,
                      struct nodes *nodes, struct slice words, uint32_t most, struct reason *why)
 {
-    struct literals_search *s = memory_zero(1, sizeof(*s));
+    struct literals_search *s = memory_new(sizeof(*s));
     word_wants_open(&s->wants, literals);
     buf_init(&s->text, SIZE_MAX / 2);
     s->nodes = nodes_reader_new(nodes);

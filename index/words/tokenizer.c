@@ -431,7 +431,7 @@ tokenizer_new(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, make_table);
-    return memory_zero(1, sizeof(struct tokenizer));
+    return memory_new(sizeof(struct tokenizer));
 }
 
 void

@@ -14,7 +14,7 @@ enum { LINES_MAXIMUM = 1 << 30 };
 struct index_batch *
 index_batch_new(struct partition *partition)
 {
-    struct index_batch *batch = memory_zero(1, sizeof(*batch));
+    struct index_batch *batch = memory_new(sizeof(*batch));
     batch->partition = partition;
     term_set_init(&batch->terms);
     buf_init(&batch->lines, LINES_MAXIMUM);

@@ -69,7 +69,7 @@ enum status
 partition_open(struct partition **result, const struct partition_options *options,
                struct reason *why)
 {
-    struct partition *partition = memory_zero(1, sizeof(*partition));
+    struct partition *partition = memory_new(sizeof(*partition));
     partition->announce = -1;
     pthread_mutex_init(&partition->mutex, NULL);
     pthread_mutex_init(&partition->writer, NULL);

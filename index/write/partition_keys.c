@@ -31,7 +31,7 @@ struct partition_keys {
 struct partition_keys *
 partition_keys_new(void)
 {
-    struct partition_keys *keys = memory_zero(1, sizeof(*keys));
+    struct partition_keys *keys = memory_new(sizeof(*keys));
     pthread_mutex_init(&keys->asking, NULL);
     pthread_mutex_init(&keys->mutex, NULL);
     return keys;

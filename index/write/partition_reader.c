@@ -242,7 +242,7 @@ source_search_close(struct text_scan *scan)
 static struct partition_reader *
 reader_new(struct partition *partition)
 {
-    struct partition_reader *reader = memory_zero(1, sizeof(*reader));
+    struct partition_reader *reader = memory_new(sizeof(*reader));
     reader->partition = partition;
     reader->recent = recent_blocks_new();
     reader->nodes = nodes_reader_new(lexicon_nodes(partition->lexicon));

@@ -43,7 +43,7 @@ struct patching {
 struct patch_queue *
 patch_queue_new(int finished)
 {
-    struct patch_queue *queue = memory_zero(1, sizeof(*queue));
+    struct patch_queue *queue = memory_new(sizeof(*queue));
     queue->wanted = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     queue->finished = finished;
     queue->last = &queue->first;
@@ -85,7 +85,7 @@ signal_event(int event)
 void
 patch_queue_add(struct patch_queue *queue, const struct rpc_request *request)
 {
-    struct patch *patch = memory_zero(1, sizeof(*patch));
+    struct patch *patch = memory_new(sizeof(*patch));
     patch->request = *request;
     pthread_mutex_lock(&queue->mutex);
     *queue->last = patch;

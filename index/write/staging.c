@@ -77,7 +77,7 @@ staging_open(struct staging **result, const char *folder, struct tree *statistic
              struct reason *why)
 {
     char path[PATH_SIZE];
-    struct staging *staging = memory_zero(1, sizeof(*staging));
+    struct staging *staging = memory_new(sizeof(*staging));
     staging->statistics = statistics;
     buf_init(&staging->buffer, 2 * WRITE_BYTES);
     snprintf(path, sizeof(path), "%s/waiting", folder);
@@ -297,7 +297,7 @@ choose(struct staging_reader *reader)
 enum status
 staging_reader_open(struct staging_reader **result, struct staging *staging, struct reason *why)
 {
-    struct staging_reader *reader = memory_zero(1, sizeof(*reader));
+    struct staging_reader *reader = memory_new(sizeof(*reader));
     reader->file = staging->file;
     enum status status = STATUS_OK;
     for (size_t i = 0; i < staging->count && status == STATUS_OK; i++) {

@@ -162,7 +162,7 @@ merge_staged(struct partition *partition, struct reason *why)
     struct transaction *transaction;
     TRY(transaction_begin(&transaction, partition->environment, bytes_to_write(partition, rows),
                           why));
-    struct bringing *b = memory_zero(1, sizeof(*b));
+    struct bringing *b = memory_new(sizeof(*b));
     b->commit = (struct commit){.partition = partition,
                                 .transaction = transaction,
                                 .totals = partition->totals,

@@ -117,7 +117,7 @@ enum status
 broker_open(struct broker **broker_out, const struct broker_options *options, broker_answer *answer,
             void *context, struct reason *why)
 {
-    struct broker *broker = memory_zero(1, sizeof *broker);
+    struct broker *broker = memory_new(sizeof *broker);
     broker->options = *options;
     broker->options.clock = options->clock != NULL ? options->clock : clock_wall_ms;
     broker->answer = answer;

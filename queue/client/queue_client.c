@@ -241,7 +241,7 @@ enum status
 queue_client_open(struct queue_client **client_out, const struct queue_client_options *options,
                   struct reason *why)
 {
-    struct queue_client *client = memory_zero(1, sizeof *client);
+    struct queue_client *client = memory_new(sizeof *client);
     const struct rpc_client_options rpc = {
         .endpoint = options->endpoint,
         .name = options->name,
@@ -356,7 +356,7 @@ void
 queue_reserve(struct queue_client *client, enum stage stage, uint64_t lane, uint32_t most,
               uint32_t wait_ms, queue_reserved *done, void *context)
 {
-    struct reserve *reserve = memory_zero(1, sizeof *reserve);
+    struct reserve *reserve = memory_new(sizeof *reserve);
     *reserve = (struct reserve){.client = client, .done = done, .context = context};
     buf_reset(&client->payload);
     codec_put_u8(&client->payload, (uint8_t)stage);

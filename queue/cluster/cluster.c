@@ -411,7 +411,7 @@ enum status
 cluster_parse(struct cluster **cluster_out, struct slice text, const char *self,
               const char *directory, struct reason *why)
 {
-    struct cluster *cluster = memory_zero(1, sizeof *cluster);
+    struct cluster *cluster = memory_new(sizeof *cluster);
     arena_init(&cluster->memory, 0);
     enum status status = read_all(cluster, text, directory, why);
     if (status == STATUS_OK) {

@@ -39,7 +39,7 @@ struct metadata_intake {
 struct metadata_intake *
 metadata_intake_new(const char *endpoint, metadata_taken *taken, void *context)
 {
-    struct metadata_intake *intake = memory_zero(1, sizeof *intake);
+    struct metadata_intake *intake = memory_new(sizeof *intake);
     intake->endpoint = endpoint != NULL ? memory_string(endpoint) : NULL;
     intake->taken = taken;
     intake->context = context;
@@ -203,7 +203,7 @@ send_gathered(struct metadata_intake *intake, struct broker *broker)
 static struct gathering *
 gathering_new(struct metadata_intake *intake)
 {
-    struct gathering *gathering = memory_zero(1, sizeof *gathering);
+    struct gathering *gathering = memory_new(sizeof *gathering);
     gathering->intake = intake;
     gathering->end = &gathering->first;
     return gathering;
@@ -212,7 +212,7 @@ gathering_new(struct metadata_intake *intake)
 static void
 add_request(struct gathering *gathering, struct rpc_request *request)
 {
-    struct waiting *waiting = memory_zero(1, sizeof *waiting);
+    struct waiting *waiting = memory_new(sizeof *waiting);
     waiting->request = request;
     *gathering->end = waiting;
     gathering->end = &waiting->next;

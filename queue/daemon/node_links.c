@@ -205,7 +205,7 @@ enum status
 node_links_open(struct node_links **opened, const struct cluster *cluster, struct broker *broker,
                 struct reason *why)
 {
-    struct node_links *links = memory_zero(1, sizeof *links);
+    struct node_links *links = memory_new(sizeof *links);
     *opened = links;
     links->cluster = cluster;
     links->broker = broker;

@@ -17,7 +17,7 @@ struct estimates {
 struct estimates *
 estimates_new(uint32_t count, uint8_t letter)
 {
-    struct estimates *estimates = memory_zero(1, sizeof *estimates);
+    struct estimates *estimates = memory_new(sizeof *estimates);
     estimates->all = memory_zero(count, sizeof *estimates->all);
     estimates->changed = memory_zero(count / ESTIMATES_ROW, sizeof *estimates->changed);
     estimates->count = count;

@@ -18,7 +18,7 @@ struct leases {
 struct leases *
 leases_new(void)
 {
-    struct leases *leases = memory_zero(1, sizeof *leases);
+    struct leases *leases = memory_new(sizeof *leases);
     leases->free = (uint32_t)LEASE_NONE;
     map_init(&leases->by_id);
     map_init(&leases->worker_by_fingerprint);

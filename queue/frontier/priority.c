@@ -47,7 +47,7 @@ struct priorities {
 struct priorities *
 priority_new(uint64_t budget, uint64_t period_ms)
 {
-    struct priorities *priorities = memory_zero(1, sizeof *priorities);
+    struct priorities *priorities = memory_new(sizeof *priorities);
     priorities->budget = budget;
     priorities->period_ms = period_ms;
     buf_init(&priorities->linking_host, URL_MAXIMUM);

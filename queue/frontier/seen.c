@@ -32,7 +32,7 @@ struct seen {
 struct seen *
 seen_new(enum store_tree tree, size_t cache_bytes)
 {
-    struct seen *seen = memory_zero(1, sizeof *seen);
+    struct seen *seen = memory_new(sizeof *seen);
     size_t slots = 1;
     while (2 * slots * sizeof(struct cached) <= cache_bytes) {
         slots *= 2;

@@ -19,7 +19,7 @@ struct sequences {
 struct sequences *
 sequences_new(uint32_t index_partitions)
 {
-    struct sequences *sequences = memory_zero(1, sizeof *sequences);
+    struct sequences *sequences = memory_new(sizeof *sequences);
     for (int stage = STAGE_DETECT; stage < STAGE_COUNT; stage++) {
         const uint32_t count = stage == STAGE_INDEX ? index_partitions : 1;
         sequences->counts[stage] = count;

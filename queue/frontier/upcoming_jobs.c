@@ -39,7 +39,7 @@ struct upcoming_jobs {
 struct upcoming_jobs *
 upcoming_new(size_t bytes)
 {
-    struct upcoming_jobs *upcoming = memory_zero(1, sizeof *upcoming);
+    struct upcoming_jobs *upcoming = memory_new(sizeof *upcoming);
     upcoming->limit = bytes;
     upcoming->free = upcoming->oldest = upcoming->newest = (uint32_t)NONE;
     map_init(&upcoming->by_place);

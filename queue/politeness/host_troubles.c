@@ -137,7 +137,7 @@ struct troubles {
 struct troubles *
 troubles_new(void)
 {
-    struct troubles *troubles = memory_zero(1, sizeof *troubles);
+    struct troubles *troubles = memory_new(sizeof *troubles);
     map_init(&troubles->by_lane);
     return troubles;
 }

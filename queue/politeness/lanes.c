@@ -8,7 +8,7 @@
 struct lanes *
 lanes_new(uint32_t parallel, uint64_t group_delay_ms, uint32_t burst)
 {
-    struct lanes *lanes = memory_zero(1, sizeof *lanes);
+    struct lanes *lanes = memory_new(sizeof *lanes);
     lanes->parallel = parallel;
     lanes->burst = burst < LANES_BURST_MOST ? burst : LANES_BURST_MOST;
     lanes->group_delay_ms = group_delay_ms;

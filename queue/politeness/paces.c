@@ -16,7 +16,7 @@ struct paces {
 struct paces *
 paces_new(size_t places)
 {
-    struct paces *paces = memory_zero(1, sizeof *paces);
+    struct paces *paces = memory_new(sizeof *paces);
     paces->sets = (places + WAYS - 1) / WAYS;
     paces->places = memory_zero(paces->sets * WAYS, sizeof *paces->places);
     return paces;

@@ -266,7 +266,7 @@ frontier_open(struct frontier **opened, const struct store_options *options, str
 {
     struct buf folder;
     *opened = NULL;
-    struct frontier *frontier = memory_zero(1, sizeof *frontier);
+    struct frontier *frontier = memory_new(sizeof *frontier);
     buf_init(&folder, 1 << 16);
     buf_printf(&folder, "%s/runs", options->folder);
     frontier->options = *options;

@@ -454,7 +454,7 @@ frontier_advance(struct frontier *frontier, struct reason *why)
 struct frontier_work *
 frontier_work_new(void)
 {
-    return memory_zero(1, sizeof(struct frontier_work));
+    return memory_new(sizeof(struct frontier_work));
 }
 
 void

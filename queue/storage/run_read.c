@@ -172,7 +172,7 @@ open_run(struct run *run, struct reason *why)
 enum status
 run_open(struct run **run_out, const char *path, const struct run_shape *shape, struct reason *why)
 {
-    struct run *run = memory_zero(1, sizeof *run);
+    struct run *run = memory_new(sizeof *run);
     run->path = memory_string(path);
     run->file = -1;
     run->footer.shape = *shape;

@@ -48,7 +48,7 @@ enum status
 run_writer_open(struct run_writer **writer_out, const char *path, const struct run_shape *shape,
                 uint64_t prefixes, run_fault *fault, void *fault_context, struct reason *why)
 {
-    struct run_writer *writer = memory_zero(1, sizeof *writer);
+    struct run_writer *writer = memory_new(sizeof *writer);
     writer->path = memory_string(path);
     writer->footer.shape = *shape;
     writer->fault = fault;

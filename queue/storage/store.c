@@ -152,7 +152,7 @@ open_all(struct store *store, struct reason *why)
 enum status
 store_open(struct store **store_out, const struct store_options *options, struct reason *why)
 {
-    struct store *store = memory_zero(1, sizeof *store);
+    struct store *store = memory_new(sizeof *store);
     store->options = *options;
     store->log_file = log_file_bytes(options->checkpoint_bytes);
     store->checkpoint_ms = clock_monotonic_ms();

@@ -10,7 +10,7 @@ enum { TABLE_START = 16, CHAIN_LONGEST = 6 };
 struct jsonld_contexts *
 jsonld_contexts_new(void)
 {
-    struct jsonld_contexts *contexts = memory_zero(1, sizeof *contexts);
+    struct jsonld_contexts *contexts = memory_new(sizeof *contexts);
     arena_init(&contexts->arena, 0);
     contexts->pool.arena = &contexts->arena;
     return contexts;

@@ -338,7 +338,7 @@ struct nquads_reader *
 nquads_reader_new(const struct parse_options *options, bool triples_only,
                   const struct quad_sink *sink)
 {
-    struct nquads_reader *reader = memory_zero(1, sizeof *reader);
+    struct nquads_reader *reader = memory_new(sizeof *reader);
     problems_init(&reader->problems, options);
     reader->line_size =
         options != NULL && options->term_size > 0 ? options->term_size : (size_t)PARSE_TERM_SIZE;

@@ -254,7 +254,7 @@ response_of(const struct document *document)
 static enum status
 detect_open(struct stage_run *run, void **context, struct reason *why)
 {
-    struct detect_stage *stage = memory_zero(1, sizeof *stage);
+    struct detect_stage *stage = memory_new(sizeof *stage);
     const struct opt_set *options = stage_options(run);
     const size_t most = (size_t)opt_integer(options, "transform.input");
     *context = stage;

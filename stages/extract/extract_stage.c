@@ -332,7 +332,7 @@ open_index(struct extract *extract, struct reason *why)
 static enum status
 extract_open(struct stage_run *run, void **context, struct reason *why)
 {
-    struct extract *extract = memory_zero(1, sizeof *extract);
+    struct extract *extract = memory_new(sizeof *extract);
     int descriptors[256];
     *context = extract;
     extract->run = run;

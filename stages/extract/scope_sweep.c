@@ -89,7 +89,7 @@ add_stores(struct sweep *sweep, struct stage_run *run, struct reason *why)
 enum status
 sweep_open(struct sweep **out, struct stage_run *run, struct reason *why)
 {
-    struct sweep *sweep = memory_zero(1, sizeof *sweep);
+    struct sweep *sweep = memory_new(sizeof *sweep);
     const enum status status = add_stores(sweep, run, why);
     if (status != STATUS_OK) {
         sweep_close(sweep);

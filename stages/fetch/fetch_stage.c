@@ -84,7 +84,7 @@ static void
 fetch_start(void *context, struct stage_job *job)
 {
     struct fetch *fetch = context;
-    struct task *task = memory_zero(1, sizeof *task);
+    struct task *task = memory_new(sizeof *task);
     struct pace pace;
     task->fetch = fetch;
     task->job = job;
@@ -210,7 +210,7 @@ open_archive(struct fetch *fetch, const struct opt_set *options, struct reason *
 static enum status
 fetch_open(struct stage_run *run, void **context, struct reason *why)
 {
-    struct fetch *fetch = memory_zero(1, sizeof *fetch);
+    struct fetch *fetch = memory_new(sizeof *fetch);
     const struct opt_set *options = stage_options(run);
     const struct fetch_loop loop = {.watch = watch, .timer = timer, .context = fetch};
     bool named;

@@ -507,7 +507,7 @@ listing_read(struct task *task, struct slice submitter, bool named,
              const struct parsed_sitemap *sitemap,
              void (*done)(void *context, struct listing *listing, const char *problem))
 {
-    struct listing *listing = memory_zero(1, sizeof *listing);
+    struct listing *listing = memory_new(sizeof *listing);
     const bool archived = task_kind(task->job->job.uri) == TASK_LISTING;
     *listing = (struct listing){.task = task,
                                 .submitter = submitter,

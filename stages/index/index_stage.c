@@ -423,7 +423,7 @@ static enum status
 index_open(struct stage_run *run, void **context, struct reason *why)
 {
     const struct opt_set *set = stage_options(run);
-    struct index_stage *stage = memory_zero(1, sizeof(*stage));
+    struct index_stage *stage = memory_new(sizeof(*stage));
     const unsigned partition = stage_worker_number(run) - 1;
     char name[SERVICE_NAME];
     *context = stage;

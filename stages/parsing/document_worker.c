@@ -137,7 +137,7 @@ prepare(struct slice configuration, void **context, struct reason *why)
 {
     struct settings settings;
     TRY(decode_settings(configuration, &settings, why));
-    struct prepared *prepared = memory_zero(1, sizeof *prepared);
+    struct prepared *prepared = memory_new(sizeof *prepared);
     if (settings.work & DOCUMENT_DETECTION) {
         TRY(prepare_magic(prepared, why));
     }
@@ -333,7 +333,7 @@ document_workers_open(struct document_workers **result, struct fork_server *fork
                       const struct opt_set *options, const char *directory, unsigned work,
                       struct reason *why)
 {
-    struct document_workers *workers = memory_zero(1, sizeof *workers);
+    struct document_workers *workers = memory_new(sizeof *workers);
     enum status status = STATUS_OK;
     buf_init(&workers->peek_memory, 64 << 10);
     if (work & DOCUMENT_TRANSFORM) {

@@ -341,7 +341,7 @@ become_fork_server(const struct worker_program *program, int control, pid_t pare
 struct fork_server *
 fork_server_start(const struct worker_program *program)
 {
-    struct fork_server *server = memory_zero(1, sizeof *server);
+    struct fork_server *server = memory_new(sizeof *server);
     int pair[2];
     const pid_t parent = getpid();
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {

@@ -302,7 +302,7 @@ enum status
 worker_pool_open(struct worker_pool **result, struct fork_server *fork_server,
                  const struct worker_limits *limits, struct slice configuration, struct reason *why)
 {
-    struct worker_pool *pool = memory_zero(1, sizeof *pool);
+    struct worker_pool *pool = memory_new(sizeof *pool);
     *result = pool;
     pool->fork_server = fork_server;
     pool->limits = *limits;

@@ -158,7 +158,7 @@ void
 worker_submit(struct worker_pool *pool, enum sandbox_policy policy, uint8_t verb,
               const struct slice *pieces, size_t count, worker_done *done, void *context)
 {
-    struct task *task = memory_zero(1, sizeof *task);
+    struct task *task = memory_new(sizeof *task);
     struct line *line = &pool->lines[policy];
     *task = (struct task){.verb = verb, .policy = policy, .done = done, .context = context};
     for (; task->count < count && task->count < WORKER_PIECES; task->count++) {

@@ -53,7 +53,7 @@ enum status
 content_open(struct content **out, const char *directory, const struct cluster *cluster,
              const struct warc_limits *limits, struct reason *why)
 {
-    struct content *content = memory_zero(1, sizeof *content);
+    struct content *content = memory_new(sizeof *content);
     struct buf folder;
     (void)why;
     content->cluster = cluster;

@@ -44,7 +44,7 @@ copy_job(struct held_job *held, const struct job *from, struct job *to)
 struct held_job *
 held_job_new(struct stage_run *run, const struct job *job)
 {
-    struct held_job *held = memory_zero(1, sizeof *held);
+    struct held_job *held = memory_new(sizeof *held);
     arena_init(&held->public.arena, run->job_memory);
     meta_update_init(&held->public.meta);
     held->public.run = run;

@@ -70,7 +70,7 @@ struct resource_set {
 static struct resource *
 resource_new(const char *key)
 {
-    struct resource *resource = memory_zero(1, sizeof *resource);
+    struct resource *resource = memory_new(sizeof *resource);
     resource->references = 1;
     resource->key = memory_string(key);
     buf_init(&resource->document_uri, KEY_BYTES);
@@ -162,7 +162,7 @@ cache_add(struct resources *resources, struct resource *resource)
 struct resources *
 resources_open(const struct resources_settings *settings)
 {
-    struct resources *resources = memory_zero(1, sizeof *resources);
+    struct resources *resources = memory_new(sizeof *resources);
     resources->metastore = settings->metastore;
     resources->content = settings->content;
     resources->bytes_most = settings->bytes;
@@ -187,7 +187,7 @@ resources_close(struct resources *resources)
 struct resource_set *
 resource_set_new(struct resources *resources)
 {
-    struct resource_set *set = memory_zero(1, sizeof *set);
+    struct resource_set *set = memory_new(sizeof *set);
     set->resources = resources;
     return set;
 }

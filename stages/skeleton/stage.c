@@ -48,7 +48,7 @@ stage_options(struct stage_run *run)
 void
 stage_take_options(struct stage_run *run, struct opt_set *options)
 {
-    struct options_before *before = memory_zero(1, sizeof *before);
+    struct options_before *before = memory_new(sizeof *before);
     *before = (struct options_before){.options = run->options, .next = run->options_before};
     run->options_before = before;
     run->options = options;
@@ -325,7 +325,7 @@ open_run(struct stage_run *run, const struct arguments *arguments, struct reason
     access_restrict(run->options);
     read_options(run);
     if (arguments->when_wanted) {
-        run->reserving.wanted = memory_zero(1, sizeof *run->reserving.wanted);
+        run->reserving.wanted = memory_new(sizeof *run->reserving.wanted);
         TRY(wanted_jobs_open(run->reserving.wanted, run->directory, why));
     }
     TRY(cluster_open(&run->cluster, run->directory, run->options, why));

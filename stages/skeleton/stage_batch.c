@@ -247,7 +247,7 @@ batch_send(struct stage_run *run)
 {
     const size_t count =
         run->batches.ended_count < run->batches.most ? run->batches.ended_count : run->batches.most;
-    struct batch *batch = memory_zero(1, sizeof *batch);
+    struct batch *batch = memory_new(sizeof *batch);
     batch->run = run;
     batch->count = count;
     batch->jobs = memory_zero(count, sizeof *batch->jobs);

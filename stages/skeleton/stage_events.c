@@ -92,7 +92,7 @@ events_watch(struct events *events, int descriptor, uint32_t epoll_events, stage
     struct watch *watch = events->watches[descriptor];
     const int likely = watch == NULL ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
     if (watch == NULL) {
-        watch = memory_zero(1, sizeof *watch);
+        watch = memory_new(sizeof *watch);
         events->watches[descriptor] = watch;
     }
     watch->ready = ready;

@@ -488,7 +488,7 @@ void
 document_transforms_start(struct document_transforms *transforms, struct stage_job *job,
                           struct buf *memory, struct slice body)
 {
-    struct transforming *transforming = memory_zero(1, sizeof *transforming);
+    struct transforming *transforming = memory_new(sizeof *transforming);
     transforming->transforms = transforms;
     transforming->job = job;
     buf_init(&transforming->header, transforms->resource_bytes + (512 << 10));
@@ -563,7 +563,7 @@ document_transforms_open(struct document_transforms **out, struct stage_run *run
                          struct content *content, struct fork_server *fork_server, unsigned work,
                          struct reason *why)
 {
-    struct document_transforms *transforms = memory_zero(1, sizeof *transforms);
+    struct document_transforms *transforms = memory_new(sizeof *transforms);
     const struct opt_set *options = stage_options(run);
     const struct cluster *cluster = stage_cluster(run);
     *out = transforms;

@@ -52,7 +52,7 @@ response_of(const struct document *document)
 static enum status
 transform_open(struct stage_run *run, void **context, struct reason *why)
 {
-    struct transform_stage *stage = memory_zero(1, sizeof *stage);
+    struct transform_stage *stage = memory_new(sizeof *stage);
     const size_t input = (size_t)opt_integer(stage_options(run), "transform.input");
     const struct warc_limits limits = {.record = input + (2 << 20), .body = input};
     *context = stage;

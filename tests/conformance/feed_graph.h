@@ -103,7 +103,7 @@ follow(const struct feed_graph *graph, const struct term *subject, const char *p
         step(graph, subject, path, length, found);
         return;
     }
-    struct feed_terms *next = memory_zero(1, sizeof *next);
+    struct feed_terms *next = memory_new(sizeof *next);
     const size_t first = (size_t)(slash - path);
     step(graph, subject, path, first, next);
     for (size_t i = 0; i < next->count; i++) {
@@ -142,7 +142,7 @@ take(void *context, const struct quad *quad, struct reason *why)
 static void
 find_items(struct feed_graph *graph)
 {
-    struct feed_terms *found = memory_zero(1, sizeof *found);
+    struct feed_terms *found = memory_new(sizeof *found);
     char path[64];
     for (size_t n = 1; n < FEED_TERMS; n++) {
         snprintf(path, sizeof path, "rss:items/rdf:_%zu", n);
@@ -175,7 +175,7 @@ feed_graph_read(struct feed_graph *graph, struct slice nquads, struct slice docu
     arena_init(&graph->arena, 0);
     nquads_parse(nquads, NULL, &sink, &why);
     graph->channel = term_iri(document);
-    struct feed_terms *found = memory_zero(1, sizeof *found);
+    struct feed_terms *found = memory_new(sizeof *found);
     feed_graph_get(graph, &graph->channel, "foaf:primaryTopic", found);
     if (found->count > 0) {
         graph->channel = found->terms[0];

@@ -218,7 +218,7 @@ build_file(const struct state *state, size_t node, struct slice name, const char
         const uint64_t end = o->offset + o->bytes.length;
         image.most = end > image.most ? end : image.most;
     }
-    image.bytes = memory_zero(1, image.most + 1);
+    image.bytes = memory_new(image.most + 1);
     const enum how how = how_of(state, node);
     const size_t names = names_of(state, node, how);
     const uint64_t unit = disk_is_database(name) && !state->cut->torn ? DATABASE_PAGE : SECTOR;

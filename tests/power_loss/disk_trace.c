@@ -142,7 +142,7 @@ read_operations(struct disk_trace *trace)
 struct disk_trace *
 disk_trace_read(const char *path)
 {
-    struct disk_trace *trace = memory_zero(1, sizeof *trace);
+    struct disk_trace *trace = memory_new(sizeof *trace);
     struct reason why = {""};
     buf_init(&trace->bytes, TRACE_MAXIMUM);
     if (file_read(path, &trace->bytes, &why) != STATUS_OK) {

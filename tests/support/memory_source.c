@@ -259,7 +259,7 @@ scan_open(void *context, const struct quad_oids *pattern, enum quad_order order,
         return status_fail(why, STATUS_UNSUPPORTED, "the order cannot serve the pattern");
     }
     const int bound = bound_prefix(pattern, order);
-    *scan = memory_zero(1, sizeof **scan);
+    *scan = memory_new(sizeof **scan);
     (*scan)->pattern = *pattern;
     (*scan)->order = order;
     if (source->count) {
@@ -381,7 +381,7 @@ search_open(void *context, struct slice words, uint32_t most, struct text_scan *
             struct reason *why)
 {
     (void)why;
-    *scan = memory_zero(1, sizeof **scan);
+    *scan = memory_new(sizeof **scan);
     **scan = (struct text_scan){.source = context, .words = words, .left = most};
     return STATUS_OK;
 }
@@ -439,7 +439,7 @@ keep_list(void *context, const struct node_listing *listing, oid node,
 struct memory_source *
 memory_source_new(size_t maximum)
 {
-    struct memory_source *source = memory_zero(1, sizeof *source);
+    struct memory_source *source = memory_new(sizeof *source);
     arena_init(&source->arena, maximum);
     source->predicates = node_lists_new(1 << 20);
     source->table = (struct quad_source){.context = source,

@@ -657,7 +657,7 @@ make_filler(const struct web *web)
 void
 web_open(const struct web *web)
 {
-    char *zeros = memory_zero(1, BOMB_BODY);
+    char *zeros = memory_new(BOMB_BODY);
     make_filler(web);
     buf_init(&bomb, 1 << 20);
     z_stream stream = {.next_in = (Bytef *)zeros, .avail_in = BOMB_BODY};

@@ -391,7 +391,7 @@ accept_all(struct server *server)
             close(descriptor);
             continue;
         }
-        struct connection *c = memory_zero(1, sizeof *c);
+        struct connection *c = memory_new(sizeof *c);
         struct epoll_event event = {EPOLLIN | EPOLLRDHUP, {.ptr = c}};
         c->descriptor = descriptor;
         c->address = ntohl(local.sin_addr.s_addr);

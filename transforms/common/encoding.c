@@ -457,7 +457,7 @@ struct encodings {
 struct encodings *
 encodings_open(void)
 {
-    struct encodings *encodings = memory_zero(1, sizeof *encodings);
+    struct encodings *encodings = memory_new(sizeof *encodings);
     encodings->converters = memory_zero(encoding_entry_count, sizeof *encodings->converters);
     for (size_t i = 0; i < encoding_entry_count; i++) {
         const char *name = encoding_entries[i].iconv;

@@ -33,7 +33,7 @@ struct place {
 struct registry *
 registry_new(void)
 {
-    return memory_zero(1, sizeof(struct registry));
+    return memory_new(sizeof(struct registry));
 }
 
 void

@@ -8,7 +8,7 @@ void
 html_tree_init(struct html_tree *tree, struct arena *arena)
 {
     *tree = (struct html_tree){.arena = arena};
-    tree->place = memory_zero(1, sizeof *tree->place);
+    tree->place = memory_new(sizeof *tree->place);
     html_tree_reset(tree);
 }
 

@@ -202,7 +202,7 @@ char
 csv_sniff(struct slice text, size_t *skip)
 {
     static const char delimiters[] = {',', ';', '\t', '|'};
-    struct csv_reader *reader = memory_zero(1, sizeof *reader);
+    struct csv_reader *reader = memory_new(sizeof *reader);
     struct slice head = text;
     char best = 0;
     size_t most = 1;

@@ -194,7 +194,7 @@ builtin_csv(struct transformation *transformation, struct reason *why)
             "comma, semicolon, tab or |");
         return STATUS_OK;
     }
-    struct table *table = memory_zero(1, sizeof *table);
+    struct table *table = memory_new(sizeof *table);
     table->transformation = transformation;
     buf_init(&table->subject, IRI_SIZE);
     const enum status status =

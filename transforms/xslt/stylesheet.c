@@ -96,7 +96,7 @@ stylesheet_compile(const char *name, struct slice text, void **stylesheet, struc
         stylesheet_names_free(names);
         return STATUS_MISUSE;
     }
-    struct stylesheet *made = memory_zero(1, sizeof *made);
+    struct stylesheet *made = memory_new(sizeof *made);
     *made = (struct stylesheet){compiled, names};
     *stylesheet = made;
     return STATUS_OK;

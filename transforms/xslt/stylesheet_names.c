@@ -56,7 +56,7 @@ read_rule(struct stylesheet_names *names, xmlNodePtr node)
 struct stylesheet_names *
 stylesheet_names_read(xmlDocPtr stylesheet)
 {
-    struct stylesheet_names *names = memory_zero(1, sizeof *names);
+    struct stylesheet_names *names = memory_new(sizeof *names);
     const xmlNodePtr root = xmlDocGetRootElement(stylesheet);
     for (xmlNodePtr node = root ? root->children : NULL; node; node = node->next) {
         if (is_element(node) && node->ns && xmlStrEqual(node->ns->href, BAD_CAST OWN)) {

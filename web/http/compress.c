@@ -25,7 +25,7 @@ struct web_gzip *
 web_gzip_open(void)
 {
     enum { GZIP_WINDOW = 15 + 16, MEMORY_LEVEL = 8, LEVEL = 4 };
-    struct web_gzip *gzip = memory_zero(1, sizeof *gzip);
+    struct web_gzip *gzip = memory_new(sizeof *gzip);
     if (deflateInit2(&gzip->stream, LEVEL, Z_DEFLATED, GZIP_WINDOW, MEMORY_LEVEL,
                      Z_DEFAULT_STRATEGY) != Z_OK) {
         free(gzip);

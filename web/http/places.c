@@ -75,7 +75,7 @@ is_node(const struct web_places *places, const unsigned char key[KEY])
 struct web_places *
 web_places_new(const struct web_places_limits *limits)
 {
-    struct web_places *places = memory_zero(1, sizeof *places);
+    struct web_places *places = memory_new(sizeof *places);
     places->limits = *limits;
     places->count = web_places_most(places);
     places->places = memory_zero(places->count, sizeof *places->places);

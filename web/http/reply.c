@@ -92,7 +92,7 @@ static struct MHD_Response *
 stream_response(atomic_uint *busy, const struct web_request *request, bool packed,
                 struct web_reply *reply)
 {
-    struct sending *sending = memory_zero(1, sizeof *sending);
+    struct sending *sending = memory_new(sizeof *sending);
     sending->busy = busy;
     sending->stream = reply->stream;
     sending->socket = web_socket(request);

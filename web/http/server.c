@@ -304,7 +304,7 @@ on_request(void *context, struct MHD_Connection *connection, const char *path, c
     (void)version;
     struct exchange *exchange = *state;
     if (exchange == NULL) { /* headers have come */
-        exchange = memory_zero(1, sizeof *exchange);
+        exchange = memory_new(sizeof *exchange);
         buf_init(&exchange->body, WEB_BODY_MAXIMUM);
         *state = exchange;
         return MHD_YES;
@@ -419,7 +419,7 @@ web_server_open(struct web_server **opened, const struct web_server_options *opt
     *opened = NULL;
     struct addrinfo *address;
     TRY(resolve(options->listen, &address, why));
-    struct web_server *server = memory_zero(1, sizeof *server);
+    struct web_server *server = memory_new(sizeof *server);
     server->options = *options;
     server->places = web_places_new(&options->places);
     for (const char *const *node = options->nodes; node != NULL && *node != NULL; node++) {

@@ -60,7 +60,7 @@ struct web_stream *
 web_stream_open(struct threads *threads, web_produce *produce, web_release *release, void *context,
                 atomic_bool *cancelled)
 {
-    struct web_stream *stream = memory_zero(1, sizeof *stream);
+    struct web_stream *stream = memory_new(sizeof *stream);
     pthread_condattr_t attributes;
     stream->produce = produce;
     stream->release = release;

@@ -18,7 +18,7 @@ struct health {
 struct health *
 health_new(void)
 {
-    struct health *health = memory_zero(1, sizeof *health);
+    struct health *health = memory_new(sizeof *health);
     pthread_condattr_t attributes;
     (void)pthread_mutex_init(&health->lock, NULL);
     (void)pthread_condattr_init(&attributes);

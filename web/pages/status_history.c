@@ -74,7 +74,7 @@ static void
 read_file(struct status_history *history)
 {
     enum { ALL = WORD + RECORDS * RECORD };
-    uint8_t *bytes = memory_zero(1, ALL);
+    uint8_t *bytes = memory_new(ALL);
     const ssize_t length = pread(history->file, bytes, ALL, 0);
     if (length < WORD || memcmp(bytes, magic, WORD) != 0) {
         if (ftruncate(history->file, 0) != 0 ||
@@ -93,7 +93,7 @@ read_file(struct status_history *history)
 struct status_history *
 status_history_open(const char *directory)
 {
-    struct status_history *history = memory_zero(1, sizeof *history);
+    struct status_history *history = memory_new(sizeof *history);
     struct buf path;
     (void)pthread_mutex_init(&history->lock, NULL);
     buf_init(&path, PATH_BYTES);

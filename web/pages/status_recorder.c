@@ -76,7 +76,7 @@ record(void *context)
 struct status_recorder *
 status_recorder_open(struct web_service *service)
 {
-    struct status_recorder *recorder = memory_zero(1, sizeof *recorder);
+    struct status_recorder *recorder = memory_new(sizeof *recorder);
     pthread_condattr_t attributes;
     recorder->service = service;
     recorder->history = status_history_open(service->directory);

@@ -194,7 +194,7 @@ watch_keys(void *context)
 struct key_watch *
 key_watch_open(struct web_ping *ping)
 {
-    struct key_watch *watch = memory_zero(1, sizeof *watch);
+    struct key_watch *watch = memory_new(sizeof *watch);
     pthread_condattr_t attributes;
     watch->ping = ping;
     (void)pthread_mutex_init(&watch->lock, NULL);

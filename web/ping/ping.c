@@ -12,7 +12,7 @@ web_ping_open(struct web_service *service)
 {
     static const struct receipts_limits limits = {
         .file_bytes = FILE_BYTES, .files = FILES, .age_ms = AGE_MS};
-    struct web_ping *ping = memory_zero(1, sizeof *ping);
+    struct web_ping *ping = memory_new(sizeof *ping);
     ping->service = service;
     ping->receipts = receipts_new(service->directory, &limits);
     ping->limits = ping_limits_new();

@@ -20,7 +20,7 @@ struct ping_limits {
 struct ping_limits *
 ping_limits_new(void)
 {
-    return memory_zero(1, sizeof(struct ping_limits));
+    return memory_new(sizeof(struct ping_limits));
 }
 
 void

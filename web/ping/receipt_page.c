@@ -273,7 +273,7 @@ web_ping_receipt(struct web_service *service, const struct web_request *request,
 {
     struct reason why = {""};
     struct buf memory;
-    struct view *view = memory_zero(1, sizeof *view);
+    struct view *view = memory_new(sizeof *view);
     view->name = request->path + sizeof "/ping/" - 1;
     buf_init(&memory, MEMORY_BYTES);
     const enum status status =

@@ -46,7 +46,7 @@ struct place {
 struct receipts *
 receipts_new(const char *directory, const struct receipts_limits *limits)
 {
-    struct receipts *receipts = memory_zero(1, sizeof *receipts);
+    struct receipts *receipts = memory_new(sizeof *receipts);
     struct buf folder;
     buf_init(&folder, PATH_BYTES);
     (void)buf_printf(&folder, "%s/pings", directory);

@@ -51,7 +51,7 @@ struct share_mover {
 struct share_mover *
 share_mover_open(const char *disk, const struct share_settings *cluster)
 {
-    struct share_mover *mover = memory_zero(1, sizeof *mover);
+    struct share_mover *mover = memory_new(sizeof *mover);
     mover->disk = disk;
     mover->cluster = *cluster;
     mover->share = NO_SHARE;

@@ -42,7 +42,7 @@ struct share_receiver *
 share_receiver_open(const char *root, const char *disk, const char *machine,
                     const struct share_settings *cluster)
 {
-    struct share_receiver *receiver = memory_zero(1, sizeof *receiver);
+    struct share_receiver *receiver = memory_new(sizeof *receiver);
     receiver->root = root;
     receiver->disk = disk;
     receiver->machine = machine;

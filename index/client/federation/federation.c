@@ -89,7 +89,7 @@ add_estimates(struct federation *federation, enum index_verb verb, struct slice 
     struct estimate **estimates = memory_zero(client->count, sizeof(struct estimate *));
     for (size_t i = 0; i < client->count; i++) {
         if (!client->partitions[i].missing && (owner == client->count || owner == i)) {
-            estimates[i] = memory_zero(1, sizeof(struct estimate));
+            estimates[i] = memory_new(sizeof(struct estimate));
             rpc_client_post(client->partitions[i].rpc, verb, request, client->silence_ms, estimated,
                             estimates[i]);
         }
@@ -203,11 +203,11 @@ federation_estimate_star(void *context, const oid *predicates, size_t count, dou
 struct federation *
 federation_new(struct index_client *client, size_t memory)
 {
-    struct federation *federation = memory_zero(1, sizeof(*federation));
+    struct federation *federation = memory_new(sizeof(*federation));
     federation->client = client;
     federation->session = ++client->last_session;
     federation->begun = memory_zero(client->count, sizeof(*federation->begun));
-    federation->estimates = memory_zero(1, sizeof(*federation->estimates));
+    federation->estimates = memory_new(sizeof(*federation->estimates));
     federation_terms_init(&federation->terms, client->count, memory);
     federation->source = (struct quad_source){.context = federation,
                                               .lookup = federation_lookup,

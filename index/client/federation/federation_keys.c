@@ -59,7 +59,7 @@ static struct node_keys *
 keys_of(struct index_client *client, enum key_places places)
 {
     if (client->keys[places] == NULL) {
-        struct node_keys *keys = memory_zero(1, sizeof(*keys));
+        struct node_keys *keys = memory_new(sizeof(*keys));
         keys->member_count = client->count;
         keys->members = memory_zero(client->count, sizeof(*keys->members));
         client->keys[places] = keys;

@@ -104,7 +104,7 @@ repeated_keep(struct counting *counting)
 {
     struct index_client *client = counting->federation->client;
     if (client->repeated == NULL) {
-        client->repeated = memory_zero(1, sizeof(*client->repeated));
+        client->repeated = memory_new(sizeof(*client->repeated));
     }
     struct repeated_cache *cache = client->repeated;
     struct repeated_counts one = {.too_many = counting->too_many,

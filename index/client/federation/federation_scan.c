@@ -171,7 +171,7 @@ federation_scan_many(void *context, const struct quad_oids *patterns, size_t cou
 {
     struct federation *federation = context;
     const size_t partitions = federation->client->count;
-    struct quad_scan *scan = memory_zero(1, sizeof(*scan));
+    struct quad_scan *scan = memory_new(sizeof(*scan));
     scan->federation = federation;
     scan->patterns = patterns;
     scan->count = count;

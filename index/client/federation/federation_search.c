@@ -136,7 +136,7 @@ federation_search(void *context, struct slice words, uint32_t most, struct text_
 {
     struct federation *federation = context;
     struct index_client *client = federation->client;
-    struct text_scan *scan = memory_zero(1, sizeof(*scan));
+    struct text_scan *scan = memory_new(sizeof(*scan));
     struct index_stream_reader *streams = memory_zero(client->count, sizeof(*streams));
     struct buf request;
     enum status status = STATUS_OK;

@@ -46,7 +46,7 @@ federation_share(void *context, const struct share_request *request, struct shar
 {
     struct federation *federation = context;
     const struct index_client *client = federation->client;
-    struct share_scan *scan = memory_zero(1, sizeof(*scan));
+    struct share_scan *scan = memory_new(sizeof(*scan));
     scan->federation = federation;
     scan->columns = request->columns;
     scan->streams = memory_zero(client->count, sizeof(*scan->streams));

@@ -75,7 +75,7 @@ value_cache_keep(struct index_client *client, struct slice question, const uint6
                  const struct value_count *list, size_t count, bool too_many)
 {
     if (client->values == NULL) {
-        client->values = memory_zero(1, sizeof(*client->values));
+        client->values = memory_new(sizeof(*client->values));
     }
     struct value_cache *cache = client->values;
     const size_t of_versions = 2 * client->count * sizeof(*versions);

@@ -85,7 +85,7 @@ join_list_release(struct join_list *list, struct memory_account *account)
 static enum status
 spill_table(struct hash_join *join, struct reason *why)
 {
-    join->spilled = memory_zero(1, sizeof *join->spilled);
+    join->spilled = memory_new(sizeof *join->spilled);
     join_spill_init(join->spilled, &join->operator.run->spill, join->keys, join->stored_count,
                     join->operator.run->width);
     for (size_t i = 0; i < join->table.count; i++) {

@@ -242,7 +242,7 @@ static struct helping *
 helping_new(struct ranges *ranges, size_t memory)
 {
     const struct run *run = ranges->operator.run;
-    struct helping *helping = memory_zero(1, sizeof *helping);
+    struct helping *helping = memory_new(sizeof *helping);
     helping->ranges = ranges;
     helping->memory = memory;
     helping->options = *run->options;

@@ -78,7 +78,7 @@ prepare(struct query *query, struct slice text, struct slice base, struct reason
     query->base = arena_copy(&query->arena, base);
     query->based = base.length > 0;
     query->slot_names = arena_alloc(&query->arena, SLOTS_MAXIMUM * sizeof *query->slot_names);
-    struct parser *parser = memory_zero(1, sizeof *parser);
+    struct parser *parser = memory_new(sizeof *parser);
     *parser = (struct parser){.query = query, .arena = &query->arena, .why = why};
     parser->base = query->base;
     parser->prefixes = memory_zero(PREFIXES_MAXIMUM, sizeof *parser->prefixes);
@@ -97,7 +97,7 @@ query_prepare(struct query **query, struct slice text, struct slice base, struct
         return status_fail(why, STATUS_LIMIT, "the query is longer than %d bytes",
                            QUERY_TEXT_MAXIMUM);
     }
-    struct query *prepared = memory_zero(1, sizeof *prepared);
+    struct query *prepared = memory_new(sizeof *prepared);
     arena_init(&prepared->arena, QUERY_MEMORY);
     const enum status status = prepare(prepared, text, base, why);
     if (status != STATUS_OK) {

@@ -291,7 +291,7 @@ prepare(struct update *update, struct slice text, struct slice base, struct reas
 {
     struct slice decoded;
     TRY(parser_decode(&update->arena, text, &decoded, why));
-    struct parser *parser = memory_zero(1, sizeof *parser);
+    struct parser *parser = memory_new(sizeof *parser);
     *parser = (struct parser){.arena = &update->arena, .why = why};
     parser->base = arena_copy(&update->arena, base);
     parser->prefixes = memory_zero(PREFIXES_MAXIMUM, sizeof *parser->prefixes);
@@ -313,7 +313,7 @@ update_prepare(struct update **update, struct slice text, struct slice base, str
         return status_fail(why, STATUS_LIMIT, "the update is longer than %d bytes",
                            UPDATE_TEXT_MAXIMUM);
     }
-    struct update *prepared = memory_zero(1, sizeof *prepared);
+    struct update *prepared = memory_new(sizeof *prepared);
     arena_init(&prepared->arena, UPDATE_MEMORY);
     const enum status status = prepare(prepared, text, base, why);
     if (status != STATUS_OK) {

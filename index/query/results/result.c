@@ -124,7 +124,7 @@ void
 result_writer_open(struct result_writer **writer, enum result_format format, result_piece *piece,
                    void *context)
 {
-    struct result_writer *made = memory_zero(1, sizeof *made);
+    struct result_writer *made = memory_new(sizeof *made);
     const struct format_row *row = format_row(format);
     made->syntax = row->syntax;
     made->format = format;

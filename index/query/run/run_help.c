@@ -71,7 +71,7 @@ static void
 begin(struct helping *helping, const struct quad_source *source)
 {
     const struct run *helped = ranges_run(helping->ranges);
-    struct run *run = memory_zero(1, sizeof *run);
+    struct run *run = memory_new(sizeof *run);
     struct ranges_spec own;
     struct reason why;
     helping->run = run;

@@ -288,7 +288,7 @@ look_at_dump(struct task *task)
 void
 task_download(struct task *task)
 {
-    struct download *download = memory_zero(1, sizeof *download);
+    struct download *download = memory_new(sizeof *download);
     struct buf name;
     char folder[DOWNLOAD_PATH];
     struct reason why;

@@ -518,7 +518,7 @@ execution_read(void *context, enum status status, const struct slice *records, s
 void
 task_harvest(struct task *task)
 {
-    struct harvest *harvest = memory_zero(1, sizeof *harvest);
+    struct harvest *harvest = memory_new(sizeof *harvest);
     const struct document *told = &task->job->document;
     harvest->task = task;
     harvest->file = -1;

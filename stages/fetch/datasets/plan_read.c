@@ -291,7 +291,7 @@ task_plan(struct task *task)
     if (!task_open_content(task)) {
         return;
     }
-    struct planning *planning = memory_zero(1, sizeof *planning);
+    struct planning *planning = memory_new(sizeof *planning);
     planning->task = task;
     planning->joined =
         slice_find_slice(task->job->job.uri, SLICE(JOINED_PLAN)) < task->job->job.uri.length;

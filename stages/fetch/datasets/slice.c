@@ -406,7 +406,7 @@ execution_read(void *context, enum status status, const struct slice *records, s
 void
 task_slice(struct task *task)
 {
-    struct slicing_job *job = memory_zero(1, sizeof *job);
+    struct slicing_job *job = memory_new(sizeof *job);
     job->task = task;
     arena_init(&job->arena, EXECUTION_BYTES);
     const struct slice key = arena_printf(&job->arena, "u%.*s", SLICE_PRINT(task->job->job.uri));

@@ -24,7 +24,7 @@ struct hosts {
 struct hosts *
 hosts_new(size_t places)
 {
-    struct hosts *hosts = memory_zero(1, sizeof *hosts);
+    struct hosts *hosts = memory_new(sizeof *hosts);
     hosts->sets = (places + WAYS - 1) / WAYS;
     hosts->count = hosts->sets * WAYS;
     hosts->places = memory_zero(hosts->count, sizeof *hosts->places);

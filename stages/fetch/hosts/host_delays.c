@@ -25,7 +25,7 @@ struct host_delays {
 struct host_delays *
 host_delays_new(void)
 {
-    struct host_delays *host_delays = memory_zero(1, sizeof *host_delays);
+    struct host_delays *host_delays = memory_new(sizeof *host_delays);
     host_delays->sweep_at = SWEEP_LEAST;
     map_init(&host_delays->at);
     return host_delays;

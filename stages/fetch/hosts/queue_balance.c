@@ -12,7 +12,7 @@ static const enum meta_field useful_fields[] = {META_SITEMAP_USEFUL, META_LINK_U
 struct balance *
 balance_new(unsigned epoch)
 {
-    struct balance *balance = memory_zero(1, sizeof *balance);
+    struct balance *balance = memory_new(sizeof *balance);
     queue_balance_init(&balance->queues, epoch);
     balance->size =
         balance->queues.step < BALANCE_SAMPLE ? balance->queues.step : (unsigned)BALANCE_SAMPLE;

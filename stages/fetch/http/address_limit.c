@@ -15,7 +15,7 @@ struct address_limit {
 struct address_limit *
 address_limit_new(uint32_t limit)
 {
-    struct address_limit *address_limit = memory_zero(1, sizeof *address_limit);
+    struct address_limit *address_limit = memory_new(sizeof *address_limit);
     address_limit->limit = limit;
     pthread_mutex_init(&address_limit->lock, NULL);
     return address_limit;

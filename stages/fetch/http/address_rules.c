@@ -157,7 +157,7 @@ enum status
 address_rules_open(struct address_rules **result, const char *const *cidrs, size_t n,
                    struct reason *why)
 {
-    struct address_rules *rules = memory_zero(1, sizeof *rules);
+    struct address_rules *rules = memory_new(sizeof *rules);
     rules->exempt = memory_zero(n + 1, sizeof *rules->exempt);
     *result = rules;
     for (size_t i = 0; i < n; i++) {

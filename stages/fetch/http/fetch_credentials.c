@@ -60,7 +60,7 @@ take_lines(struct credentials *credentials, struct slice text, const char *path,
 enum status
 credentials_open(struct credentials **out, const char *path, struct reason *why)
 {
-    struct credentials *credentials = memory_zero(1, sizeof *credentials);
+    struct credentials *credentials = memory_new(sizeof *credentials);
     struct stat file;
     struct buf text;
     *out = credentials;

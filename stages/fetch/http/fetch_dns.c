@@ -202,7 +202,7 @@ dns_ask(struct dns *dns, struct slice host, dns_done *done, void *context)
         done(context, answer);
         return;
     }
-    struct lookup *lookup = memory_zero(1, sizeof *lookup);
+    struct lookup *lookup = memory_new(sizeof *lookup);
     lookup->dns = dns;
     lookup->name = memory_string_n(host.at, host.length);
     memcpy(lookup->fingerprint, fingerprint, sizeof fingerprint);
@@ -267,7 +267,7 @@ enum status
 dns_open(struct dns **result, const struct opt_set *options, const struct fetch_loop *loop,
          struct reason *why)
 {
-    struct dns *dns = memory_zero(1, sizeof *dns);
+    struct dns *dns = memory_new(sizeof *dns);
     *result = dns;
     dns->loop = *loop;
     dns->last = &dns->first;

@@ -145,7 +145,7 @@ fetch_http_open(struct fetch_http **result, const struct opt_set *options,
 {
     const char *const *cidrs;
     size_t connections = 0;
-    struct fetch_http *http = memory_zero(1, sizeof *http);
+    struct fetch_http *http = memory_new(sizeof *http);
     const struct fetch_loop dns_loop = {.watch = watch_dns, .timer = time_dns, .context = http};
     *result = http;
     http->loop = *loop;

@@ -145,7 +145,7 @@ set_credentials(struct fetch_http *http, struct transfer *transfer, struct slice
 struct transfer *
 transfer_new(struct fetch_http *http)
 {
-    struct transfer *transfer = memory_zero(1, sizeof *transfer);
+    struct transfer *transfer = memory_new(sizeof *transfer);
     transfer->http = http;
     transfer->easy = curl_easy_init();
     if (transfer->easy == NULL) {

@@ -102,7 +102,7 @@ read_line(struct names *names, struct slice line)
 enum status
 names_open(struct names **result, const char *path, struct reason *why)
 {
-    struct names *names = memory_zero(1, sizeof *names);
+    struct names *names = memory_new(sizeof *names);
     struct buf text;
     *result = names;
     if (path[0] == '\0') {

@@ -34,7 +34,7 @@ enum status
 fetch_parser_open(struct fetch_parser **result, struct fork_server *fork_server,
                   const struct opt_set *options, struct fetch_http *http, struct reason *why)
 {
-    struct fetch_parser *parser = memory_zero(1, sizeof *parser);
+    struct fetch_parser *parser = memory_new(sizeof *parser);
     const size_t body = (size_t)opt_integer(options, "fetch.size");
     const size_t most = body > PARSER_BYTES_MAXIMUM ? body : (size_t)PARSER_BYTES_MAXIMUM;
     const uint64_t cpu_ms = opt_duration_ms(options, "transform.cpu");

@@ -37,7 +37,7 @@ read_outcomes(struct task *task, const struct balance *balance)
 {
     struct slice keys[1 + BALANCE_KINDS * BALANCE_SAMPLE];
     struct arena *arena = &task->job->arena;
-    struct looking *looking = memory_zero(1, sizeof *looking);
+    struct looking *looking = memory_new(sizeof *looking);
     size_t n = 0;
     looking->fetch = task->fetch;
     looking->origin = memory_string_n(task->origin.at, task->origin.length);

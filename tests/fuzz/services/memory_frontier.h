@@ -69,7 +69,7 @@ frontier_open(struct frontier **frontier, const struct store_options *options, s
 {
     (void)options;
     (void)why;
-    *frontier = memory_latest = memory_zero(1, sizeof **frontier);
+    *frontier = memory_latest = memory_new(sizeof **frontier);
     return STATUS_OK;
 }
 

@@ -387,7 +387,7 @@ test_bounds(void **state)
 {
     (void)state;
     struct buf lines;
-    struct report_totals *totals = memory_zero(1, sizeof *totals);
+    struct report_totals *totals = memory_new(sizeof *totals);
     report_page_init(&page);
     buf_init(&lines, 60 << 10);
     for (int i = 0; i < 3000; i++) {

@@ -83,7 +83,7 @@ fixture_close(struct fixture *fixture)
 static struct fixture *
 fixture_new(uint32_t seed)
 {
-    struct fixture *fixture = memory_zero(1, sizeof *fixture);
+    struct fixture *fixture = memory_new(sizeof *fixture);
     assert_true(scratch_folder(fixture->folder, "test_metastore"));
     buf_init(&fixture->reply, METASTORE_REPLY_MAXIMUM);
     fixture->random = seed;

@@ -89,7 +89,7 @@ static inline struct bench *
 bench_new(const char *cluster, const char *self)
 {
     struct reason why = {""};
-    struct bench *bench = memory_zero(1, sizeof *bench);
+    struct bench *bench = memory_new(sizeof *bench);
     assert_true(scratch_folder(bench->folder, "test_queue"));
     if (cluster_parse(&bench->cluster, slice_string(cluster != NULL ? cluster : "node local"), self,
                       "/", &why) != STATUS_OK) {

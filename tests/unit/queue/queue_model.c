@@ -627,7 +627,7 @@ test_broker_beside_model(void **state)
     };
     (void)state;
     for (uint32_t seed = 1; seed <= (uint32_t)brief(ROUNDS, 2); seed++) {
-        struct model *model = memory_zero(1, sizeof *model);
+        struct model *model = memory_new(sizeof *model);
         now_ms = 1000000000;
         model->random = seed;
         model->next_id = 1;

@@ -273,7 +273,7 @@ test_jobs_between_nodes_exactly_once(void **state)
                                        step_carry, step_work, step_restart, step_fail};
     (void)state;
     for (uint32_t seed = 1; seed <= (uint32_t)brief(ROUNDS, 2); seed++) {
-        struct pair *pair = memory_zero(1, sizeof *pair);
+        struct pair *pair = memory_new(sizeof *pair);
         open_pair(pair, seed);
         for (int i = 0; i < STEPS; i++) {
             steps[pick(pair, sizeof steps / sizeof steps[0])](pair);

@@ -268,7 +268,7 @@ taken(void *context, struct rpc_request *request, enum status status, const stru
 static struct rpc_request *
 request_of(uint8_t verb, uint64_t id, uint64_t incarnation, const char *client, const char *payload)
 {
-    struct rpc_request *request = memory_zero(1, sizeof *request);
+    struct rpc_request *request = memory_new(sizeof *request);
     *request = (struct rpc_request){.verb = verb,
                                     .id = id,
                                     .incarnation = incarnation,

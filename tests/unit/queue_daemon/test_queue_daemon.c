@@ -236,7 +236,7 @@ reserved(void *context, enum status status, const struct job *jobs, size_t n,
     if (n == 0) {
         return;
     }
-    struct batch_sent *sent = memory_zero(1, sizeof *sent);
+    struct batch_sent *sent = memory_new(sizeof *sent);
     sent->client = client;
     sent->count = n;
     sent->stage = jobs[0].key.stage;

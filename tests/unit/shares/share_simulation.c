@@ -707,7 +707,7 @@ void
 simulate(uint64_t schedule, bool own_disks, enum simulation_fault fault,
          struct simulation_result *result)
 {
-    struct simulation *simulation = memory_zero(1, sizeof *simulation);
+    struct simulation *simulation = memory_new(sizeof *simulation);
     uint64_t trouble_ms;
     *result = (struct simulation_result){0};
     simulation->random = schedule;

@@ -206,7 +206,7 @@ begin(const char *url, const char *type)
 {
     job.document.type = slice_string(type);
     job.document.content_type = SLICE(DATASET);
-    task = memory_zero(1, sizeof *task);
+    task = memory_new(sizeof *task);
     task->fetch = &fetch;
     task->job = &job;
     task->url = slice_string(url);

@@ -281,7 +281,7 @@ begin_at(const struct harvest_position *at)
         harvest_encode(at, &place);
     }
     job.document.link_header = buf_slice(&place);
-    task = memory_zero(1, sizeof *task);
+    task = memory_new(sizeof *task);
     task->fetch = &fetch;
     task->job = &job;
     task->url = SLICE(ENDPOINT);

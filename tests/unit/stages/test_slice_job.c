@@ -326,7 +326,7 @@ static void
 begin_job(const char *type)
 {
     job.document.type = slice_string(type);
-    task = memory_zero(1, sizeof *task);
+    task = memory_new(sizeof *task);
     task->fetch = &fetch;
     task->job = &job;
     task->origin = SLICE(ORIGIN);

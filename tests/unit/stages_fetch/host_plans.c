@@ -420,7 +420,7 @@ new_task(const char *uri, const char *type)
 {
     job.job.uri = slice_string(uri);
     job.document.type = slice_string(type);
-    task = memory_zero(1, sizeof *task);
+    task = memory_new(sizeof *task);
     task->fetch = &fetch;
     task->job = &job;
     task->origin = SLICE(ORIGIN);

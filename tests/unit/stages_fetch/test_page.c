@@ -267,7 +267,7 @@ static void
 begin(void)
 {
     steps_take(&job, &known);
-    task = memory_zero(1, sizeof *task);
+    task = memory_new(sizeof *task);
     task->fetch = &fetch;
     task->job = &steps.job;
     task->origin = SLICE(HOST);

@@ -146,7 +146,7 @@ __wrap_content_read(struct content *content, const struct document_record *where
 static void
 new_task(void)
 {
-    task = memory_zero(1, sizeof *task);
+    task = memory_new(sizeof *task);
     task->fetch = &fetch;
     task->job = &job;
     task->url = SLICE(MAP);

@@ -313,7 +313,7 @@ settings_are_checked(void **state)
     (void)state;
     document_workers_close(open_workers(0));
     for (size_t length = 0; length <= configuration.length + 1; length++) {
-        char *const copy = memory_zero(1, length + 1);
+        char *const copy = memory_new(length + 1);
         struct reason why = {""};
         memcpy(copy, configuration.data,
                length < configuration.length ? length : configuration.length);

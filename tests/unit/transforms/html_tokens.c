@@ -117,7 +117,7 @@ check_page(struct fixture *f, struct slice page, bool cdata)
 static int
 setup(void **state)
 {
-    struct fixture *f = memory_zero(1, sizeof *f);
+    struct fixture *f = memory_new(sizeof *f);
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     f->memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     assert_ptr_not_equal(f->memory, MAP_FAILED);

@@ -20,7 +20,7 @@
 static void
 write_records(struct slice text, char delimiter, struct buf *out)
 {
-    struct csv_reader *reader = memory_zero(1, sizeof *reader);
+    struct csv_reader *reader = memory_new(sizeof *reader);
     csv_begin(reader, text, delimiter);
     while (csv_read(reader)) {
         buf_printf(out, "%u:", (unsigned)reader->line);

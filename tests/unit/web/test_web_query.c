@@ -36,7 +36,7 @@ index_client_open(struct index_client **client, const struct index_client_option
 {
     (void)options;
     (void)why;
-    *client = memory_zero(1, sizeof **client);
+    *client = memory_new(sizeof **client);
     return STATUS_OK;
 }
 
