@@ -64,22 +64,25 @@ test_a_damaged_row_of_a_host_is_named(void **state)
     assert_string_equal(why.text, "what is known of a host in trouble is damaged");
 }
 
-/* What is out of other stages is no probe of a host that is set aside. */
+/* What is out of other stages, or of other hosts, is no probe of a host that is set aside. */
 static void
-test_jobs_of_other_stages_are_no_probes(void **state)
+test_other_jobs_are_no_probes(void **state)
 {
     struct bench *bench = *state;
     set_aside(bench);
     bench_work(bench); /* its jobs are counted */
     put_uri(bench, STAGE_DETECT, URI, 0);
     (void)take_one(bench, STAGE_DETECT);
+    put_uri(bench, STAGE_FETCH, "http://well.example/", 0);
+    const struct job well = take_one(bench, STAGE_FETCH);
     const struct queue_stats now = stats(bench);
     assert_int_equal(now.stages[STAGE_FETCH].aside, 1);
-    assert_int_equal(now.stages[STAGE_FETCH].leased, 0);
+    assert_int_equal(now.stages[STAGE_FETCH].leased, 1);
     assert_int_equal(now.stages[STAGE_FETCH].ready, 0);
     assert_int_equal(now.stages[STAGE_DETECT].leased, 1);
+    done(bench, "w", &well);
     clock_move(HOUR);
-    (void)take_one(bench, STAGE_FETCH);
+    (void)take_one(bench, STAGE_FETCH); /* the probe, which nobody waits for */
     assert_int_equal(stats(bench).stages[STAGE_FETCH].aside, 1);
     assert_int_equal(stats(bench).stages[STAGE_FETCH].leased, 0);
 }
@@ -321,7 +324,7 @@ broker_corners_run(void)
         CASE(test_who_has_just_answered_is_not_hastened),
         CASE(test_who_has_just_failed_is_not_tried),
         CASE(test_a_damaged_row_of_a_host_is_named),
-        CASE(test_jobs_of_other_stages_are_no_probes),
+        CASE(test_other_jobs_are_no_probes),
         CASE(test_what_is_due_now_goes_out),
         CASE(test_grace_lasts_until_all_is_told),
         CASE(test_a_suspect_of_fetch_waits_for_who_holds_nothing),
