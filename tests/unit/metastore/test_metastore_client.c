@@ -95,6 +95,8 @@ test_options_are_copied_whole(void **state)
         for (size_t i = 0; i < nodes; i++) {
             assert_string_equal(copy->endpoints[i], endpoints[i]);
         }
+        /* All of it is in one piece of memory. */
+        assert_true((size_t)(copy->name - (const char *)copy) < malloc_usable_size(copy));
         assert_int_equal(copy->owner_of_partition != NULL, nodes > 1);
         for (size_t i = 0; i < PARTITIONS; i++) {
             owners[i] = (uint16_t)(i % 2);
