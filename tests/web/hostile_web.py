@@ -262,9 +262,9 @@ async def bomb_xml(p):
 
 
 async def poison(p):
-    """The rest of it looks like the answer to the next request of the connection."""
-    await p.say(OK + "Content-Type: text/html\r\nContent-Length: 1\r\n\r\nx")
-    await p.say("HTTP/1.1 200 OK\r\nContent-Type: text/turtle\r\nContent-Length: 60\r\n\r\n"
+    """The rest of it looks like the answer to the next request of the connection, which it would be if it came later."""
+    await p.say(OK + "Content-Type: text/html\r\nContent-Length: 1\r\n\r\nx"
+                "HTTP/1.1 200 OK\r\nContent-Type: text/turtle\r\nContent-Length: 60\r\n\r\n"
                 "<> <http://vocab.example/name> \"poisoned\" .".ljust(60))
     await asyncio.sleep(1)
 
