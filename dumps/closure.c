@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "rdf/core/vocabulary.h"
 
@@ -308,10 +309,8 @@ emit_line(struct closure_work *work, struct slice line, struct reason *why)
 static void
 push(struct closure_work *work, struct slice node, bool backwards)
 {
-    if (work->stack_count == work->stack_capacity) {
-        work->stack_capacity = work->stack_capacity ? 2 * work->stack_capacity : 64;
-        work->stack = memory_resize(work->stack, work->stack_capacity, sizeof *work->stack);
-    }
+    work->stack =
+        array_grow(work->stack, work->stack_count, &work->stack_capacity, sizeof *work->stack);
     work->stack[work->stack_count++] = (struct place){node, backwards};
 }
 

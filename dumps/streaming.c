@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/array.h"
 #include "dumps/closure.h"
 #include "rdf/core/writer.h"
 
@@ -152,11 +152,8 @@ streaming_value(struct streaming *streaming, struct slice value, struct reason *
         return status_fail(why, STATUS_LIMIT, "the values of one key are more than %llu bytes",
                            (unsigned long long)streaming->most);
     }
-    if (streaming->item_count == streaming->item_capacity) {
-        streaming->item_capacity = streaming->item_capacity ? 2 * streaming->item_capacity : 64;
-        streaming->items =
-            memory_resize(streaming->items, streaming->item_capacity, sizeof *streaming->items);
-    }
+    streaming->items = array_grow(streaming->items, streaming->item_count,
+                                  &streaming->item_capacity, sizeof *streaming->items);
     /* Places are known when all are there: the buffer may move. */
     streaming->items[streaming->item_count++] = slice_of(NULL, value.length);
     buf_append_slice(&streaming->values, value);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/array.h"
 #include "base/system/clock.h"
 #include "base/url/url.h"
 #include "cli/report/explain.h"
@@ -44,11 +44,8 @@ take_quad(void *context, const struct quad *quad, struct reason *why)
         explaining->offset--;
         return STATUS_OK;
     }
-    if (explaining->count == explaining->capacity) {
-        explaining->capacity = explaining->capacity > 0 ? 2 * explaining->capacity : 64;
-        explaining->statements = memory_resize(explaining->statements, explaining->capacity,
-                                               sizeof *explaining->statements);
-    }
+    explaining->statements = array_grow(explaining->statements, explaining->count,
+                                        &explaining->capacity, sizeof *explaining->statements);
     struct explain_statement *statement = &explaining->statements[explaining->count];
     *statement =
         (struct explain_statement){.document = term_set_add(&explaining->documents, &quad->graph),

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/array.h"
 #include "base/system/file.h"
 #include "base/url/url.h"
 #include "cli/import/import_files.h"
@@ -136,11 +136,8 @@ keep_statement(void *context, const struct quad *quad, struct reason *why)
         inspection->left_out++;
         return STATUS_OK;
     }
-    if (inspection->count == reader->capacity) {
-        reader->capacity = reader->capacity > 0 ? 2 * reader->capacity : 256;
-        inspection->statements =
-            memory_resize(inspection->statements, reader->capacity, sizeof *inspection->statements);
-    }
+    inspection->statements = array_grow(inspection->statements, inspection->count,
+                                        &reader->capacity, sizeof *inspection->statements);
     struct inspected_statement *statement = &inspection->statements[inspection->count];
     if (!quad_copy(&inspection->arena, quad, &statement->quad)) {
         return status_fail(why, STATUS_LIMIT, "the statements take too much memory");

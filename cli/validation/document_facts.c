@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/digest.h"
 #include "base/memory.h"
 #include "base/system/clock.h"
@@ -80,11 +81,8 @@ subject_of(struct graph_reading *reading, struct slice iri)
             return &facts->subjects[place];
         }
     }
-    if (facts->subject_count == reading->capacity) {
-        reading->capacity = reading->capacity > 0 ? 2 * reading->capacity : 64;
-        facts->subjects =
-            memory_resize(facts->subjects, reading->capacity, sizeof *facts->subjects);
-    }
+    facts->subjects = array_grow(facts->subjects, facts->subject_count, &reading->capacity,
+                                 sizeof *facts->subjects);
     map_set(&facts->places, hash, (uint32_t)facts->subject_count);
     facts->subjects[facts->subject_count] =
         (struct spoken_of){.iri = arena_copy(reading->reader->arena, iri)};

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "index/terms/term_set.h"
@@ -92,10 +93,7 @@ remember(struct provenance_records *records, struct slice key, struct slice reco
 {
     const struct term name = term_iri(key);
     const size_t at = term_set_add(&records->keys, &name);
-    if (at >= records->known_room) {
-        records->known_room = records->known_room > 0 ? 2 * records->known_room : 256;
-        records->known = memory_resize(records->known, records->known_room, sizeof *records->known);
-    }
+    records->known = array_grow(records->known, at, &records->known_room, sizeof *records->known);
     records->known[at] = arena_copy(&records->arena, record);
 }
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/array.h"
 
 void
 round_changes_init(struct round_changes *round)
@@ -106,11 +106,8 @@ void
 broker_effect(struct broker *broker, const struct effect *effect)
 {
     struct round_changes *round = &broker->round;
-    if (round->effect_count == round->effect_capacity) {
-        round->effect_capacity = round->effect_capacity == 0 ? 256 : 2 * round->effect_capacity;
-        round->effects =
-            memory_resize(round->effects, round->effect_capacity, sizeof *round->effects);
-    }
+    round->effects = array_grow(round->effects, round->effect_count, &round->effect_capacity,
+                                sizeof *round->effects);
     round->effects[round->effect_count++] = *effect;
 }
 

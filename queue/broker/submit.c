@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "base/array.h"
 #include "base/system/clock.h"
 #include "base/system/log.h"
 
@@ -39,12 +39,8 @@ static struct pending *
 add_pending(struct broker *broker, const struct broker_request *request)
 {
     struct requests *requests = &broker->requests;
-    if (requests->pending_count == requests->pending_capacity) {
-        requests->pending_capacity =
-            requests->pending_capacity == 0 ? 64 : 2 * requests->pending_capacity;
-        requests->pending =
-            memory_resize(requests->pending, requests->pending_capacity, sizeof *requests->pending);
-    }
+    requests->pending = array_grow(requests->pending, requests->pending_count,
+                                   &requests->pending_capacity, sizeof *requests->pending);
     struct pending *pending = &requests->pending[requests->pending_count++];
     *pending = (struct pending){
         .request = *request,
@@ -60,12 +56,8 @@ static bool
 read_new(struct broker *broker, struct codec_reader *reader, bool ours)
 {
     struct requests *requests = &broker->requests;
-    if (requests->incoming_count == requests->incoming_capacity) {
-        requests->incoming_capacity =
-            requests->incoming_capacity == 0 ? 256 : 2 * requests->incoming_capacity;
-        requests->incoming = memory_resize(requests->incoming, requests->incoming_capacity,
-                                           sizeof *requests->incoming);
-    }
+    requests->incoming = array_grow(requests->incoming, requests->incoming_count,
+                                    &requests->incoming_capacity, sizeof *requests->incoming);
     struct incoming *incoming = &requests->incoming[requests->incoming_count];
     if (!message_get_new(reader, &incoming->job)) {
         return false;
@@ -92,12 +84,8 @@ static enum status
 read_ending(struct broker *broker, struct codec_reader *reader, struct reason *why)
 {
     struct requests *requests = &broker->requests;
-    if (requests->ending_count == requests->ending_capacity) {
-        requests->ending_capacity =
-            requests->ending_capacity == 0 ? 256 : 2 * requests->ending_capacity;
-        requests->endings =
-            memory_resize(requests->endings, requests->ending_capacity, sizeof *requests->endings);
-    }
+    requests->endings = array_grow(requests->endings, requests->ending_count,
+                                   &requests->ending_capacity, sizeof *requests->endings);
     struct ending *ending = &requests->endings[requests->ending_count];
     struct host_report report;
     *ending = (struct ending){.first = requests->incoming_count};

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
+#include "base/array.h"
 
 void
 store_batch_init(struct store_batch *batch)
@@ -30,11 +30,8 @@ store_batch_reset(struct store_batch *batch)
 static struct store_operation *
 add(struct store_batch *batch, enum store_tree tree, struct slice key)
 {
-    if (batch->count == batch->capacity) {
-        batch->capacity = batch->capacity == 0 ? 256 : 2 * batch->capacity;
-        batch->operations =
-            memory_resize(batch->operations, batch->capacity, sizeof(struct store_operation *));
-    }
+    batch->operations = array_grow(batch->operations, batch->count, &batch->capacity,
+                                   sizeof(struct store_operation *));
     struct store_operation *operation = arena_alloc(&batch->memory, sizeof *operation);
     operation->tree = (uint8_t)tree;
     operation->key_length = (uint8_t)key.length;

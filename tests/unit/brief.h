@@ -47,7 +47,8 @@ brief_leaves_out(uint64_t thing, uint64_t every)
 static inline uint64_t
 brief_next(uint64_t place, uint64_t step)
 {
-    return place + (place == 1 && brief_commit() % step > 0 ? brief_commit() % step : step);
+    const uint64_t first = brief_commit() % step;
+    return place + (place == 1 && first > 0 ? first : step);
 }
 
 #endif

@@ -135,10 +135,7 @@ read_list(struct gathering *gathering, size_t partition, struct reason *why)
         if (*count == most) {
             return status_fail(why, STATUS_LIMIT, "there are too many values to count");
         }
-        if (*count == room) {
-            room = room ? 2 * room : CHECKED;
-            *list = memory_resize(*list, room, sizeof(**list));
-        }
+        *list = array_grow(*list, *count, &room, sizeof(**list));
         (*list)[(*count)++] = one;
     }
     return STATUS_OK;

@@ -343,7 +343,8 @@ answers_that_have_no_room_are_told(void **state)
 
 /* ---- moments ---- */
 
-/* What it is to do next is due in so long, and by nothing it does before. */
+/* The client has something to do in wait_ms, not a millisecond sooner, and nothing that it
+ * processes meanwhile changes that moment. */
 static void
 is_due_in(struct rpc_client *client, int wait_ms)
 {

@@ -407,7 +407,8 @@ packed_terms_are_checked(void **state)
     buf_release(&request);
 }
 
-/* Of more terms than are looked up at a time; those of one graph stand together, in their order. */
+/* A packed change may have more terms than the index looks up at a time. Its quads come in another
+ * order than those of the dump, and their graphs alternate. */
 static void
 packed_terms_are_many(void **state)
 {

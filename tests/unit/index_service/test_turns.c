@@ -203,7 +203,7 @@ who_comes_counts_as_the_least_present(void **state)
     }
 }
 
-/* What a lent turn was used for counts for who borrowed it. */
+/* The time for which a helper used a turn that a client lent counts as time of that client. */
 static void
 lent_turns_count_for_the_client(void **state)
 {

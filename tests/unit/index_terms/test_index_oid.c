@@ -83,7 +83,7 @@ other_forms_are_not_inline(void **state)
                  {"2026-11-20T10:00:00.5Z", XSD_NAMESPACE "dateTime"},
                  {"2026-11-20T10:00:00ZZ", XSD_NAMESPACE "dateTime"},
                  {"42", XSD_NAMESPACE "int"},
-                 /* What stands before 0 and behind 9, which would make numbers, too. */
+                 /* In ASCII "/" stands before "0" and ":" behind "9": neither is a digit. */
                  {"1/", XSD_INTEGER},
                  {"1:", XSD_INTEGER},
                  {"2026-1/-20", XSD_NAMESPACE "date"},
@@ -197,8 +197,9 @@ make_literals(void)
     }
 }
 
-/* Whether the one is known to be less: both are of one type and numbers or single moments, which
- * are not the same moment with and without its milliseconds. */
+/* Whether two identifiers alone tell that the value of a is less than that of b. They do for two
+ * values of one type, numbers or moments; of moments they do not if the identifiers follow each
+ * other, since those may be one moment with and without its milliseconds. */
 static bool
 are_ordered(oid a, oid b)
 {

@@ -111,7 +111,7 @@ values_of_one_type_have_their_order(void **state)
         {"\"P0000000000000000001Y\"^^xsd:duration < \"P1M\"^^xsd:duration", ""},
         {"\"2001-01-01\"^^xsd:date = \"2001-01-01T00:00:00\"^^xsd:dateTime", BOOL("false")},
         {"\"2001-01-01\"^^xsd:date < \"2001-01-01T00:00:00\"^^xsd:dateTime", ""},
-        /* What stands before 0 and behind 9 would make numbers, too. */
+        /* In ASCII "/" stands before "0" and ":" behind "9": neither is a digit. */
         {"MONTH(\"2001-1/-01T00:00:00Z\"^^xsd:dateTime)", ""},
         {"MONTH(\"2001-0:-01T00:00:00Z\"^^xsd:dateTime)", ""},
         {"YEAR(\"200:-01-01T00:00:00Z\"^^xsd:dateTime)", ""},
