@@ -99,10 +99,12 @@ answer(int peer, const char *path, const char *request)
     } else if (strcmp(path, "/trailer") == 0) {
         say(peer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"
                   "0\r\nX-Digest: 1\r\n\r\n");
-    } else if (strcmp(path, "/split") == 0) { /* says whether a line was smuggled in */
+    } else if (strcmp(path, "/split") == 0) {
+        /* Says whether a line was smuggled in. No request comes while the connection is being
+         * closed. */
         say(peer, strstr(request, "X-Smuggled") != NULL || strstr(request, "If-") != NULL
-                      ? "HTTP/1.1 500 Split\r\nContent-Length: 0\r\n\r\n"
-                      : "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+                      ? "HTTP/1.1 500 Split\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
+                      : "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
     } else if (strcmp(path, "/short") == 0) {
         say(peer, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
     } else if (strcmp(path, "/redirect") == 0) {
@@ -488,7 +490,7 @@ closing_leaves_no_descriptor(void **state)
     (void)state;
     for (int i = 0; i < CLIENTS; i++) {
         struct client *client = open_client(many);
-        get(client, "/split", (struct fetch_request){0});
+        get(client, "/ok", (struct fetch_request){0});
         close_client(client);
         before = i == 0 ? open_descriptors() : before;
     }
