@@ -84,7 +84,7 @@ unsanitized := $(sort $(filter-out $(sanitized) $(unit_objects) bench/%,$(object
 archives_of_group = -Wl,--start-group $(filter $(support),$^) $(archives) -Wl,--end-group
 sources   = $(shell git ls-files -co --exclude-standard '*.c' '*.h')
 
-.PHONY: FORCE all help run check check-whole check-cluster check-packages deb bench conformance coverage install asan ubsan fuzz fuzz-build clean format lint sample \
+.PHONY: FORCE all help run check check-whole check-cluster check-packages deb bench conformance coverage mutants install asan ubsan fuzz fuzz-build clean format lint sample \
 	tests units units-of-check test-tools together warnings fuzzers suites benches man print-tests print-joined print-fuzzers print-suites
 .DELETE_ON_ERROR:
 .SECONDARY:
@@ -120,6 +120,7 @@ help:
 	@echo 'make install      PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
 	@echo 'make deb          a Debian package; make check-packages tries it in a bare Debian 12'
 	@echo 'make coverage     lines that the unit tests run, by folder; FOLDER=stages for some'
+	@echo 'make mutants      how many small faults of the sources the unit tests notice; PATTERNS="queue/*" EACH=2 SEED=1'
 	@echo 'make asan ubsan fuzz format lint sample clean'
 
 # V=1 prints whole commands.
@@ -290,6 +291,10 @@ coverage:
 	$(make_now) $(coverage) LDFLAGS='-Wl,-T,tests/hooks/shared_counts.ld \
 		build/coverage/obj/tests/hooks/shared_counts.o' all units
 	@tests/coverage $(FOLDER)
+
+mutants:
+	@deploy/install-deps
+	@tests/mutants/measure $(if $(EACH),--each $(EACH)) $(if $(SEED),--seed $(SEED)) $(PATTERNS:%='%')
 
 asan:
 	$(MAKE) BUILD=build/asan SANITIZE=address,undefined CFLAGS='-g' all tests
