@@ -18,6 +18,7 @@
 #include "queue/cluster/cluster.h"
 #include "queue/frontier/seen.h"
 #include "queue/politeness/lanes.h"
+#include "queue/storage/run_filter.h"
 #include "queue/storage/sorted_map.h"
 #include "queue/storage/store_batch.h"
 #include "tests/unit/brief.h"
@@ -743,6 +744,32 @@ test_store_applies_batches_whole(void **state)
     assert_int_equal(system(command), 0);
 }
 
+/* A filter has all that was added, and next to nothing else, wherever keys differ. */
+static void
+test_filters_tell_keys_apart(void **state)
+{
+    enum { KEYS = 1000, LENGTH = 13 };
+    (void)state;
+    for (size_t place = 0; place < LENGTH - 1; place++) {
+        struct run_filter filter = {.count = run_filter_blocks(KEYS)};
+        uint8_t key[LENGTH] = "a key, as is";
+        unsigned wrong = 0;
+        filter.blocks = calloc(filter.count, sizeof *filter.blocks);
+        for (unsigned i = 0; i < 2 * KEYS; i++) {
+            key[place] = (uint8_t)i;
+            key[place + 1] = (uint8_t)(i >> 8);
+            const uint64_t hash = run_filter_hash(key, LENGTH);
+            if (i < KEYS) {
+                run_filter_add(&filter, hash);
+            }
+            assert_true(run_filter_has(&filter, hash) || i >= KEYS);
+            wrong += i >= KEYS && run_filter_has(&filter, hash);
+        }
+        assert_in_range(wrong, 0, KEYS / 20);
+        free(filter.blocks);
+    }
+}
+
 int
 main(void)
 {
@@ -766,6 +793,7 @@ main(void)
         cmocka_unit_test(test_new_jobs_have_hosts),
         cmocka_unit_test(test_key_bytes_sort_like_numbers),
         cmocka_unit_test(test_batches_are_sorted),
+        cmocka_unit_test(test_filters_tell_keys_apart),
         cmocka_unit_test(test_store_applies_batches_whole),
         cmocka_unit_test(test_store_tells_of_failed_checkpoints),
     };

@@ -233,6 +233,9 @@ bodies_are_decoded_as_far_as_they_can_be(void **state)
     assert_false(record.body_truncated);
     assert_slice(record.body, "as it is");
     assert_slice(record.encoding_problem, "content coding \"sdch\" is not known");
+    decode(&memory, "ICY 200 OK\r\nContent-Encoding: gzip\r\n\r\n", whole, NULL, &record);
+    assert_int_equal(record.http_status, 0); /* no answer of HTTP has a coding that is known */
+    assert_true(slice_equal(record.body, whole));
     decode(&memory, ENCODED("sdch"), SLICE(""), NULL, &record);
     assert_slice(record.encoding_problem, "");
     decode(&memory, ENCODED("gzip"), SLICE("as it is"), NULL, &record);
