@@ -17,10 +17,9 @@
 #include "stages/skeleton/resources.h"
 #include "stages/transform/transform_document.h"
 #include "tests/unit/stages_work/stage_steps.h"
+#include "tests/unit/stages_work/transform_help.h"
 #include "warc/warc.h"
 
-#define PAGE "http://a.example/page"
-#define GRAPH "<http://a.example/s> <http://a.example/p> \"o\" <" PAGE "> .\n"
 enum { TEXT = 1 << 11, WAIT_MS = 600000 };
 
 static struct {
@@ -215,11 +214,17 @@ STAND_IN(enum status, warc_sync, (struct warc_writer * writer, struct reason *wh
 /* ---- steps ---- */
 
 static void
-begin(const char *setting)
+begin_in(const char *cluster, const char *setting)
 {
     memset(&others, 0, sizeof others);
-    steps_begin(NULL, (const char *const[]){"transform.input=32M", "recrawl.most=10d",
-                                            "transform.wait=600", setting, NULL});
+    steps_begin(cluster, (const char *const[]){"transform.input=32M", "recrawl.most=10d",
+                                               "transform.wait=600", setting, NULL});
+}
+
+static void
+begin(const char *setting)
+{
+    begin_in(NULL, setting);
 }
 
 static int
@@ -343,6 +348,38 @@ assert_archived(const char *body)
     warc_reader_close(reader);
     buf_release(&memory);
     buf_release(&folder);
+}
+
+/* ---- of helpers, in transform_help.c ---- */
+
+void
+transform_begin_in(const char *cluster)
+{
+    steps_end();
+    begin_in(cluster, NULL);
+}
+
+void
+transform_start_in(enum stage stage)
+{
+    start_in(stage, 0);
+}
+
+/* Once more when the process would have ended by it. */
+void
+transform_answer(void)
+{
+    static worker_done *last;
+    last = others.done != NULL ? others.done : last;
+    others.done = last;
+    good_outcome();
+    answer(STATUS_OK);
+}
+
+void
+transform_answers_are_malformed(bool malformed)
+{
+    others.malformed = malformed;
 }
 
 /* ---- documents ---- */
@@ -896,5 +933,6 @@ STAND_IN(int, main, (int argc, char **argv))
         CASE(long_descriptions_are_left_alone),
     };
     (void)argc, (void)argv;
-    return cmocka_run_group_tests_name("transform_stage", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("transform_stage", tests, NULL, NULL) +
+           transform_help_run(set_up, tear_down);
 }
