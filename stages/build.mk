@@ -90,13 +90,13 @@ test_extract_stage_WRAPS := $(work_WRAPS) index_client_open index_client_close i
 	index_client_process index_client_wait_ms index_links metastore_get metastore_client_open metastore_client_close \
 	metastore_scan
 test_detect_stage_PARTS := tests/unit/stages_work/stage_steps.o stages/detect/detect_stage.o
-test_detect_stage_WRAPS := $(work_WRAPS) fork_server_start document_submit_magic schedule_visit clock_monotonic_ms
+test_detect_stage_WRAPS := $(work_WRAPS) fork_server_start fork_server_close document_submit_magic schedule_visit clock_monotonic_ms
 test_transform_stage_PARTS := $(addprefix tests/unit/stages_work/,stage_steps.o transform_help.o) $(quadrille-transform_OBJECTS)
 test_transform_stage_WRAPS := $(work_WRAPS) fork_server_start document_workers_open document_workers_close document_workers_pool \
 	worker_pool_descriptor worker_pool_process document_submit_transform document_outcome_decode resources_open \
 	resources_close resource_set_new resource_set_free resource_set_gather resource_set_missing resource_set_unknown \
 	resource_set_old resource_set_give_up resource_set_list resource_set_names warc_write_conversion warc_sync \
-	warc_pack_conversion metastore_keep
+	warc_pack_conversion metastore_keep fork_server_close
 test_request_turn_PARTS := $(addprefix stages/fetch/task/,host_line.o host_report.o request_turn.o slow_hosts.o)
 test_request_turn_WRAPS := fetch_http_body_bytes stage_release stage_report_host stage_set_aside stage_timer clock_monotonic_ms \
 	fetch_http_at_limit fetch_http_start fetch_http_silent_ms fetch_http_give_up

@@ -261,12 +261,13 @@ STAND_IN(void, content_close, (struct content * content))
 STAND_IN(void, content_read_ahead, (struct content * content, content_wanted *wanted))
 {
     (void)content;
-    (void)wanted;
+    steps.reads_ahead = wanted;
 }
 
 STAND_IN(void, content_close_files, (struct content * content, struct stage_run *run))
 {
     (void)content, (void)run;
+    steps.closes_files = true;
 }
 
 STAND_IN(enum status, content_read,

@@ -5,6 +5,7 @@
 #ifndef TESTS_UNIT_STAGES_WORK_STAGE_STEPS_H
 #define TESTS_UNIT_STAGES_WORK_STAGE_STEPS_H
 
+#include "stages/skeleton/content.h"
 #include "stages/skeleton/stage.h"
 #include "tests/unit/scratch.h"
 #include "warc/warc.h"
@@ -39,7 +40,9 @@ struct stage_steps {
     enum status read_status;
     struct warc_record record;
     struct warc_limits limits;
-    size_t room; /* of the buffer that it is read into */
+    bool closes_files;           /* of the archive, now and then, */
+    content_wanted *reads_ahead; /* and reads before it is asked */
+    size_t room;                 /* of the buffer that it is read into */
     /* The last document that was handed on. */
     struct document next;
     struct buf next_bytes;

@@ -34,7 +34,12 @@ static struct {
 STAND_IN(struct fork_server *, fork_server_start, (const struct worker_program *program))
 {
     assert_ptr_equal(program, &document_worker_program);
-    return NULL;
+    return (struct fork_server *)&worker;
+}
+
+STAND_IN(void, fork_server_close, (struct fork_server * server))
+{
+    assert_ptr_equal(server, &worker);
 }
 
 enum status
@@ -42,7 +47,8 @@ document_transforms_open(struct document_transforms **transforms, struct stage_r
                          struct content *content, struct fork_server *fork_server, unsigned work,
                          struct reason *why)
 {
-    (void)run, (void)content, (void)fork_server, (void)why;
+    (void)run, (void)content, (void)why;
+    assert_ptr_equal(fork_server, &worker);
     assert_int_equal(work, DOCUMENT_DETECTION);
     *transforms = (struct document_transforms *)&worker;
     return STATUS_OK;
@@ -161,8 +167,19 @@ documents_of_known_types_are_transformed_at_once(void **state)
     start(1, &document, "HTTP/1.1 200 OK\r\n\r\n", SLICE(TURTLE));
     assert_trace(AT_ONCE);
     assert_text(META_DETECTED_TYPE, "text/turtle");
+    assert_text(META_DETECTED_BY,
+                "the text begins with statements of text/turtle; against Content-Type text/plain");
     assert_number(META_DETECTED, steps.now_ms);
     assert_text(META_STATE, "");
+}
+
+static void
+the_archive_is_read_ahead_and_closed_in_between(void **state)
+{
+    const struct document document = {.type = SLICE("text/turtle")};
+    (void)state;
+    assert_true(steps.closes_files);
+    assert_ptr_equal(steps.reads_ahead(&document), &document.response);
 }
 
 static void
@@ -216,7 +233,7 @@ documents_of_other_types_end(void **state)
         const char *trace;
     } cases[] = {
         {1, 0, "counts as unknown_type\nyield 0\ndone\n"},
-        {1, 5, "counts as unknown_type\nanother visit\nyield 0\ndone\n"},
+        {1, 1, "counts as unknown_type\nanother visit\nyield 0\ndone\n"},
         /* it was another one before, whose graph goes */
         {2, 0, "counts as unknown_type\nnext index\nyield 0\ndone\n"},
         {2, 5, "counts as unknown_type\nnext index\nyield 0\ndone\n"},
@@ -307,6 +324,40 @@ publishers_are_obeyed(void **state)
     start(1, NULL, cases[0].header, SLICE(TURTLE));
     assert_text(META_ROBOTS_TAGS, "X-Robots-Tag: noindex\n");
     assert_text(META_DETECTED_TYPE, "text/turtle");
+    assert_text(META_DETECTED_BY, "the text begins with statements of text/turtle");
+}
+
+/* What is known of the document says so, until its publisher says otherwise. */
+static void
+links_that_may_be_followed_again_are(void **state)
+{
+    struct meta_update before;
+    struct buf known, now;
+    uint64_t nofollow;
+    (void)state;
+    buf_init(&known, 1 << 16);
+    buf_init(&now, 1 << 16);
+    meta_update_init(&before);
+    meta_set_number(&before, META_NOFOLLOW, 1);
+    (void)meta_merge((struct slice){0}, meta_update_fields(&before), &known);
+    assert_true(meta_record_number(buf_slice(&known), META_NOFOLLOW, &nofollow));
+    start(2, NULL, "", SLICE(TURTLE));
+    (void)meta_merge(buf_slice(&known), meta_update_fields(&steps.job.meta), &now);
+    assert_false(meta_record_number(buf_slice(&now), META_NOFOLLOW, &nofollow));
+    meta_update_release(&before);
+    buf_release(&known);
+    buf_release(&now);
+}
+
+/* A crawl without processes of transform has others transform its documents, later. */
+static void
+without_transforms_documents_are_only_detected(void **state)
+{
+    (void)state;
+    steps_end();
+    steps_begin(NULL, (const char *const[]){"processes.transform=0", NULL});
+    start(1, NULL, "", SLICE(TURTLE));
+    assert_trace(DETECTED "next transform\ndone\n");
 }
 
 /* Its graph goes with the permission; without a graph there is a next visit. */
@@ -314,7 +365,7 @@ static void
 who_forbids_later_is_forgotten(void **state)
 {
     static const char header[] = "HTTP/1.1 200 OK\r\nX-Robots-Tag: noindex\r\n\r\n";
-    const struct document document = {.visit.threshold_ms = 9};
+    const struct document document = {.visit.threshold_ms = 1};
     (void)state;
     start(2, &document, header, SLICE(TURTLE));
     assert_trace("next index\ncounts as noindex\ndone\n");
@@ -383,6 +434,7 @@ without_memory_libmagic_is_not_asked(void **state)
     steps.arena = 1;
     steps_start(&job, NULL);
     assert_trace("counts as unknown_type\nyield 0\ndone\n");
+    assert_text(META_DETECTED_TYPE, "application/octet-stream");
 }
 
 static void
@@ -402,12 +454,15 @@ STAND_IN(int, main, (int argc, char **argv))
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(documents_of_known_types_are_transformed_at_once),
+        CASE(the_archive_is_read_ahead_and_closed_in_between),
         CASE(large_documents_go_on),
         CASE(a_worker_that_is_behind_is_left_alone),
         CASE(documents_of_other_types_end),
         CASE(what_is_gone_goes_through),
         CASE(what_cannot_be_read_is_refused_or_buried),
         CASE(publishers_are_obeyed),
+        CASE(links_that_may_be_followed_again_are),
+        CASE(without_transforms_documents_are_only_detected),
         CASE(who_forbids_later_is_forgotten),
         CASE(publishers_may_be_noted_only),
         CASE(libmagic_is_asked_last),

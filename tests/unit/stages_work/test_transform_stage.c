@@ -25,6 +25,11 @@ enum { TEXT = 1 << 11, WAIT_MS = 600000 };
 static struct {
     worker_done *done; /* of the document that was submitted */
     void *context;
+    worker_done *first_done; /* and of one before it, when two are in hand */
+    void *first_context;
+    const char *bytes; /* of it, and how many */
+    size_t byte_count;
+    struct fork_server *fork_server;
     enum status pool;
     struct document_outcome outcome; /* what decoding an answer gives */
     bool malformed;
@@ -33,7 +38,7 @@ static struct {
     void *gathering;
     size_t missing, sets;
     uint64_t age_ms;
-    size_t bytes;
+    size_t bytes_of_resources;
     bool old;
     /* the archive */
     enum status write_status, sync_status;
@@ -44,14 +49,20 @@ static struct {
 STAND_IN(struct fork_server *, fork_server_start, (const struct worker_program *program))
 {
     assert_ptr_equal(program, &document_worker_program);
-    return NULL;
+    return (struct fork_server *)&others;
+}
+
+STAND_IN(void, fork_server_close, (struct fork_server * server))
+{
+    assert_ptr_equal(server, &others);
 }
 
 STAND_IN(enum status, document_workers_open,
          (struct document_workers * *workers, struct fork_server *fork_server,
           const struct opt_set *options, const char *directory, unsigned work, struct reason *why))
 {
-    (void)fork_server, (void)why;
+    (void)why;
+    others.fork_server = fork_server;
     assert_ptr_equal(options, steps.options);
     assert_ptr_equal(directory, steps.directory);
     assert_int_equal(work, DOCUMENT_TRANSFORM);
@@ -94,10 +105,15 @@ STAND_IN(void, document_submit_transform,
 {
     (void)workers;
     assert_int_equal(header->length, 0);
+    assert_int_equal(header->maximum, others.bytes_of_resources + (512 << 10));
     buf_append_string(header, "used");
-    assert_null(others.done);
+    assert_null(others.first_done);
+    others.first_done = others.done;
+    others.first_context = others.context;
     others.done = done;
     others.context = context;
+    others.bytes = request->bytes.at;
+    others.byte_count = request->bytes.length;
     buf_printf(&steps.trace, "submit %.*s %.*s %.*s %.*s: %.*s", SLICE_PRINT(request->uri),
                SLICE_PRINT(request->type), SLICE_PRINT(request->charset),
                SLICE_PRINT(request->link_header), SLICE_PRINT(request->bytes));
@@ -117,7 +133,7 @@ STAND_IN(bool, document_outcome_decode, (struct slice reply, struct document_out
 STAND_IN(struct resources *, resources_open, (const struct resources_settings *settings))
 {
     others.age_ms = settings->age_ms;
-    others.bytes = settings->bytes;
+    others.bytes_of_resources = settings->bytes;
     return NULL;
 }
 
@@ -281,7 +297,7 @@ answer(enum status status)
 {
     const struct reason why = {"it died"};
     const struct worker_answer said = {
-        .status = status, .reply = SLICE("reply"), .why = &why, .cpu_us = 7999};
+        .status = status, .reply = SLICE("reply"), .why = &why, .cpu_us = 7000};
     worker_done *done = others.done;
     others.done = NULL;
     done(others.context, &said);
@@ -437,6 +453,7 @@ a_broken_document_has_an_empty_graph(void **state)
     assert_archived("");
     assert_text(META_STATE, "broken");
     assert_text(META_REASON, "line 1: no");
+    assert_text(META_SKETCH, "");
 }
 
 static void
@@ -534,6 +551,46 @@ without_room_a_document_comes_again(void **state)
     assert_int_equal(flush(), STATUS_SYSTEM);
     others.sync_status = STATUS_OK;
     assert_int_equal(flush(), STATUS_OK);
+}
+
+static void
+files_are_named_by_node_and_process(void **state)
+{
+    (void)state;
+    start(0);
+    good_outcome();
+    answer(STATUS_OK);
+    const struct slice file = steps.next.conversion.file, end = SLICE("-local-worker.1.warc.gz");
+    assert_true(slice_starts(file, SLICE("quadrille-")));
+    assert_true(file.length > end.length);
+    assert_true(slice_equal(slice_of(file.at + file.length - end.length, end.length), end));
+}
+
+/* What cannot be opened can still be closed, whatever of it there is. */
+static void
+without_an_archive_it_does_not_open(void **state)
+{
+    struct reason why = {""};
+    char path[SCRATCH_SIZE + 8];
+    (void)state;
+    steps_end();
+    steps_prepare(NULL, NULL);
+    snprintf(path, sizeof path, "%s/warc", steps.directory);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+    assert_int_not_equal(steps_open(&why), STATUS_OK);
+    assert_true(why.text[0] != '\0');
+}
+
+static void
+the_archive_is_read_ahead_and_closed_in_between(void **state)
+{
+    const struct document document = {.type = SLICE("text/turtle")};
+    (void)state;
+    assert_ptr_equal(others.fork_server, &others);
+    assert_true(steps.closes_files);
+    assert_ptr_equal(steps.reads_ahead(&document), &document.response);
 }
 
 static void
@@ -640,7 +697,7 @@ static void
 what_is_there_is_used_and_named(void **state)
 {
     (void)state;
-    assert_int_equal(others.bytes, 16 << 20);
+    assert_int_equal(others.bytes_of_resources, 16 << 20);
     assert_int_equal(others.age_ms, 5 * 86400000ULL);
     others.old = true;
     start(0);
@@ -760,6 +817,39 @@ what_was_not_submitted_is_released(void **state)
     document_transforms_close(NULL);
 }
 
+/* Those that came before the loop had a turn are submitted together. */
+static void
+documents_of_one_turn_are_submitted_in_order(void **state)
+{
+    const struct reason why = {"it died"};
+    const struct worker_answer died = {.status = STATUS_CANCELLED, .why = &why};
+    struct document_transforms *transforms = NULL;
+    struct stage_job first = {.job = {.key.stage = STAGE_DETECT, .uri = SLICE(PAGE "/1")}};
+    struct stage_job second = {.job = {.key.stage = STAGE_DETECT, .uri = SLICE(PAGE "/2")}};
+    struct reason problem = {""};
+    struct buf memory;
+    (void)state;
+    buf_init(&memory, 1 << 20);
+    assert_int_equal(document_transforms_open(&transforms, NULL, NULL, NULL, 0, &problem),
+                     STATUS_OK);
+    document_transforms_start(transforms, &first, &memory, SLICE("one"));
+    document_transforms_start(transforms, &second, &memory, SLICE("two"));
+    assert_int_equal(document_transforms_in_hand(transforms), 2);
+    steps_turn();
+    assert_trace("submit " PAGE "/1   : one with 0\nsubmit " PAGE "/2   : two with 0\n");
+    assert_ptr_equal(others.first_context, &first);
+    assert_ptr_equal(others.context, &second);
+    steps.job.job = first.job;
+    steps.job.state = first.state;
+    others.first_done(&steps.job, &died);
+    steps.job.state = second.state;
+    others.done(&steps.job, &died);
+    assert_int_equal(document_transforms_in_hand(transforms), 0);
+    others.first_done = others.done = NULL;
+    document_transforms_close(transforms);
+    buf_release(&memory);
+}
+
 /* The answer that the process waited for when it ended: the transforms are gone by then. */
 static void
 answers_that_come_after_the_end_release(void **state)
@@ -810,6 +900,8 @@ long_bodies_are_not_copied(void **state)
         assert_int_equal(memory.maximum, 1 << 20);
         assert_true((memory.data == data) == (lengths[i] <= COPIED_BYTES));
         steps_turn();
+        assert_true((others.bytes == data) == (lengths[i] > COPIED_BYTES));
+        assert_int_equal(others.byte_count, lengths[i]);
         answer(STATUS_CANCELLED);
         buf_release(&memory);
     }
@@ -917,6 +1009,9 @@ STAND_IN(int, main, (int argc, char **argv))
         CASE(what_cannot_be_read_is_refused),
         CASE(large_documents_find_room),
         CASE(without_room_a_document_comes_again),
+        CASE(files_are_named_by_node_and_process),
+        CASE(without_an_archive_it_does_not_open),
+        CASE(the_archive_is_read_ahead_and_closed_in_between),
         CASE(an_archive_that_fails_ends_the_process),
         CASE(a_dead_fork_server_ends_the_process),
         CASE(what_is_missing_is_fetched_and_waited_for),
@@ -926,6 +1021,7 @@ STAND_IN(int, main, (int argc, char **argv))
         CASE(metadata_that_are_away_are_waited_for),
         CASE(in_passing_the_unusual_is_handed_on),
         CASE(what_was_not_submitted_is_released),
+        CASE(documents_of_one_turn_are_submitted_in_order),
         CASE(answers_that_come_after_the_end_release),
         CASE(long_bodies_are_not_copied),
         CASE(descriptions_plan_their_hosts),
