@@ -75,9 +75,10 @@ test_stage_pace_PARTS := $(addprefix tests/unit/stages_work/,batch_stand_ins.o s
 test_stage_pace_WRAPS := queue_complete metastore_put clock_monotonic_ms process_state_wait process_state_goes_on \
 	process_state_end epoll_wait
 test_worker_PARTS := tests/unit/stages_sandbox/sandbox_steps.o tests/unit/stages_sandbox/worker_pools.o \
-	tests/unit/stages_sandbox/worker_orders.o tests/unit/stages_sandbox/worker_steps.o tests/hooks/document_hook.o
+	tests/unit/stages_sandbox/worker_orders.o tests/unit/stages_sandbox/worker_faults.o tests/unit/stages_sandbox/worker_steps.o tests/hooks/document_hook.o
 test_worker_WRAPS := transform_run setrlimit prctl landlock_enter landlock_enter_alone seccomp_init seccomp_rule_add \
-	seccomp_load
+	seccomp_load epoll_create1 timerfd_create memfd_create ftruncate mmap socketpair sendmsg poll recv epoll_wait fork \
+	waitpid getppid syscall
 test_document_worker_PARTS := tests/unit/stages_work/document_orders.o
 test_document_worker_WRAPS := worker_pool_open worker_submit worker_call transformer_new transform_run
 # What tests/unit/stages_work/stage_steps.c stands in for.

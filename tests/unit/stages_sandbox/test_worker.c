@@ -828,6 +828,6 @@ main(void)
         cmocka_unit_test(test_sandbox_stops_every_trial),
         cmocka_unit_test(what_never_was_is_let_go),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down) + sandbox_steps_run() +
-           worker_pools_run() + worker_orders_run();
+    return worker_faults_run() + cmocka_run_group_tests(tests, set_up, tear_down) +
+           sandbox_steps_run() + worker_pools_run() + worker_orders_run();
 }

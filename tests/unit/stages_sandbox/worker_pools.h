@@ -5,5 +5,6 @@
 /* Each returns how many tests failed. */
 int worker_pools_run(void);
 int worker_orders_run(void);
+int worker_faults_run(void);
 
 #endif
