@@ -23,6 +23,7 @@
 #include "stages/skeleton/services.h"
 #include "stages/skeleton/stage.h"
 #include "stages/skeleton/visit_schedule.h"
+#include "tests/unit/scratch.h"
 #include "transforms/transform.h"
 
 enum {
@@ -47,7 +48,7 @@ static enum status commit_status, patch_status, read_status;
 static bool waits, truncated;
 static uint64_t now_ms;
 static unsigned worker;
-static const char *publish, *cluster_index;
+static const char *publish, *cluster_index, *queries;
 static jmp_buf at_exit_of_process;
 static int exit_code;
 
@@ -90,7 +91,9 @@ STAND_IN(int64_t, opt_integer, (const struct opt_set *set, const char *name))
 STAND_IN(const char *, opt_string, (const struct opt_set *set, const char *name))
 {
     (void)set;
-    return strcmp(name, "index.publish") == 0 ? publish : "";
+    return strcmp(name, "index.publish") == 0     ? publish
+           : strcmp(name, "extract.queries") == 0 ? queries
+                                                  : "";
 }
 
 STAND_IN(unsigned, stage_worker_number, (struct stage_run * run))
@@ -501,7 +504,7 @@ set_up(void **state)
     waits = truncated = false;
     now_ms = 1000;
     worker = 2;
-    publish = "";
+    publish = queries = "";
     cluster_index = NULL;
     assert_int_equal(spec->open(NULL, &stage, &why), STATUS_OK);
     buf_reset(&trace);
@@ -762,6 +765,40 @@ what_cannot_be_committed_ends_the_process(void **state)
     assert_trace("commit 1\nend: no commit\n");
 }
 
+/* The queries that say what are links are those of a file, if the crawl has one. */
+static void
+queries_come_from_their_file(void **state)
+{
+    static const struct {
+        const char *text; /* NULL: there is no such file */
+        enum status status;
+    } cases[] = {
+        {"# Links\nSELECT ?uri WHERE { ?document <http://e.example/p> ?uri }\n\n", STATUS_OK},
+        {"this is no query", STATUS_BAD_INPUT},
+        {NULL, STATUS_NOT_FOUND}};
+    char path[SCRATCH_SIZE];
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct reason why = {""};
+        const int file = scratch_file(path, "queries");
+        assert_true(file >= 0);
+        if (cases[i].text != NULL) {
+            const size_t length = strlen(cases[i].text);
+            assert_int_equal(write(file, cases[i].text, length), length);
+        } else {
+            assert_int_equal(unlink(path), 0);
+        }
+        close(file);
+        queries = path;
+        spec->close(stage);
+        const enum status status = spec->open(NULL, &stage, &why);
+        if (status != cases[i].status) {
+            fail_msg("%zu: %d %s", i, (int)status, why.text);
+        }
+        (void)unlink(path);
+    }
+}
+
 /* main is that of the program. */
 int
 __wrap_main(int argc, char **argv)
@@ -777,6 +814,7 @@ __wrap_main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(patches_come_after_documents, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_cannot_be_committed_ends_the_process, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(queries_come_from_their_file, set_up, tear_down),
     };
     if (__real_main(argc, argv) != 0) {
         return 1;

@@ -700,6 +700,62 @@ what_is_cut_is_tried_again(void **state)
 }
 
 static void
+delays_double_with_each_attempt(void **state)
+{
+    static const struct {
+        uint32_t attempt;
+        unsigned long delay_ms;
+    } cases[] = {{0, 1}, {1, 1}, {2, 2}, {3, 4}, {19, 1 << 18}, {20, 1 << 20}, {21, 1 << 20}};
+    (void)state;
+    fetch.attempts = 100;
+    fetch.retry_ms = 1;
+    fetch.pace_rules.retry_after_most_ms = 1 << 30;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char wanted[TEXT];
+        job.attempt = cases[i].attempt;
+        begin();
+        fail_with(FETCH_CUT_TIME, "too slow");
+        snprintf(wanted, sizeof wanted, REST "release %lu counted: too slow\n", cases[i].delay_ms);
+        assert_trace(wanted);
+    }
+}
+
+/* The line of an attempt is cut where it is too long. */
+static void
+long_reasons_are_cut(void **state)
+{
+    enum { LINE_MOST = 255 };
+    char reason[2 * LINE_MOST];
+    struct buf record;
+    struct slice line = {0};
+    (void)state;
+    memset(reason, 'x', sizeof reason);
+    reason[sizeof reason - 1] = '\0';
+    buf_init(&record, 1 << 16);
+    begin();
+    fail_with(FETCH_CUT_TIME, reason);
+    (void)meta_merge((struct slice){0}, meta_update_fields(&steps.job.meta), &record);
+    assert_true(meta_record_text(buf_slice(&record), META_ATTEMPTS, &line));
+    assert_true(slice_find_slice(line, SLICE(" fetch xxx")) < line.length);
+    assert_int_equal(slice_trim(line).length, LINE_MOST);
+    assert_int_equal(line.at[LINE_MOST - 1], 'x');
+    buf_release(&record);
+}
+
+/* Who is the publisher is known by the host's rules. */
+static void
+publishers_are_noted(void **state)
+{
+    (void)state;
+    job.attempt = ATTEMPTS;
+    begin();
+    assert_text(META_PUBLISHER, "");
+    task->end.authority = SLICE("a.example");
+    fail_with(FETCH_CUT_TIME, "too slow");
+    assert_text(META_PUBLISHER, "a.example");
+}
+
+static void
 hosts_that_fail_are_waited_for(void **state)
 {
     struct fetch_result result = good;
@@ -811,6 +867,9 @@ STAND_IN(int, main, (int argc, char **argv))
         CASE(servers_in_trouble_are_tried_again),
         CASE(guesses_leave_no_state),
         CASE(what_is_cut_is_tried_again),
+        CASE(delays_double_with_each_attempt),
+        CASE(long_reasons_are_cut),
+        CASE(publishers_are_noted),
         CASE(hosts_that_fail_are_waited_for),
         CASE(other_ends_are_no_attempts),
         CASE(jobs_that_ask_otherwise_go_their_way),

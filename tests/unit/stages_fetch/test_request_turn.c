@@ -631,6 +631,51 @@ a_body_that_flows_no_faster_is_given_up(void **state)
                  "within 120000 ms\nback 2\n");
 }
 
+/* So that no more is known than of so many pages. */
+static void
+flows_of_long_ago_are_forgotten(void **state)
+{
+    enum { FLOWS_MOST = 4096 };
+    const struct fetch_result flowed = {.body = {PAGE, 5}};
+    (void)state;
+    for (int i = 0; i < FLOWS_MOST; i++) {
+        char uri[64];
+        snprintf(uri, sizeof uri, HOST "/%d", i);
+        jobs[0].job.uri = slice_string(uri);
+        task_note_flow(&tasks[0], &flowed);
+        assert_int_equal(fetch.slow.flows.count, i + 1);
+    }
+    jobs[0].job.uri = SLICE(PAGE);
+    task_note_flow(&tasks[0], &flowed);
+    assert_int_equal(fetch.slow.flows.count, 1);
+    assert_int_equal(map_get(&fetch.slow.flows, digest_local(SLICE(PAGE))), 5);
+}
+
+static void
+patience_ends_with_the_whole_time(void **state)
+{
+    static const struct opt *const tables[] = {fetch_options, NULL};
+    static const struct {
+        const char *patience;
+        uint64_t ms;
+    } cases[] = {{"fetch.patience=3", 3000},
+                 {"fetch.patience=7", 7000},
+                 {"fetch.patience=8", 7000},
+                 {"fetch.patience=1h", 7000}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct fetch other = {0};
+        struct opt_set *options = opt_set_new(tables);
+        assert_int_equal(opt_set_assign(options, "fetch.timeout=7", NULL), STATUS_OK);
+        assert_int_equal(opt_set_assign(options, cases[i].patience, NULL), STATUS_OK);
+        fetch_slow_open(&other, options);
+        assert_int_equal(other.slow.patience_ms, cases[i].ms);
+        assert_int_equal(other.slow.whole_ms, 7000);
+        fetch_slow_close(&other);
+        opt_set_free(options);
+    }
+}
+
 int
 main(void)
 {
@@ -651,6 +696,8 @@ main(void)
         CASE(silence_ends_with_patience),
         CASE(a_page_at_fault_tells_nothing_of_the_host),
         CASE(a_body_that_flows_no_faster_is_given_up),
+        CASE(flows_of_long_ago_are_forgotten),
+        CASE(patience_ends_with_the_whole_time),
     };
     return cmocka_run_group_tests_name("request_turn", tests, NULL, NULL);
 }
