@@ -72,6 +72,24 @@ decoding_gives_back_what_was_encoded(void **state)
     buf_release(&bytes);
 }
 
+/* Numbers have eight bytes; what has others is no number, and stands for what is not known. */
+static void
+numbers_of_other_lengths_are_not_known(void **state)
+{
+    const struct document fetched = {.fetched_ms = 0x0102030405060708};
+    struct buf bytes;
+    struct document read;
+    (void)state;
+    buf_init(&bytes, 1 << 10);
+    document_encode(&bytes, &fetched);
+    const size_t length = bytes.length - 1; /* of a number of seven bytes */
+    assert_int_equal(bytes.data[bytes.length - 9], 8);
+    bytes.data[bytes.length - 9] = 7;
+    assert_true(document_decode(slice_of(bytes.data, length), &read));
+    assert_int_equal(read.fetched_ms, 0);
+    buf_release(&bytes);
+}
+
 /* A cut between fields gives what stands before it, any other is refused. */
 static void
 every_cut_is_refused_or_gives_what_is_before_it(void **state)
@@ -307,6 +325,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(decoding_gives_back_what_was_encoded),
+        cmocka_unit_test(numbers_of_other_lengths_are_not_known),
         cmocka_unit_test(every_cut_is_refused_or_gives_what_is_before_it),
         cmocka_unit_test(fields_of_a_later_version_are_passed_over),
         cmocka_unit_test(updates_are_said_in_order),

@@ -13,7 +13,14 @@
 
 #include "stages/skeleton/resources.h"
 
-enum { ROOM = 1 << 16, KEYS_MOST = 80, BYTES_MOST = 20, AGE_MS = 1000, CACHE_FOUND_MS = 60000 };
+enum {
+    ROOM = 1 << 16,
+    KEYS_MOST = 80,
+    BYTES_MOST = 20,
+    AGE_MS = 1000,
+    CACHE_FOUND_MS = 60000,
+    CACHE_BYTES = 64 << 20
+};
 
 static const struct known {
     const char *key, *state, *reason, *to; /* state NULL: none */
@@ -38,6 +45,7 @@ static const struct known {
     {"uhttp://a.example/wrong#resource", "failed", "500", NULL, "error", 900, 300, false},
     {"uhttp://a.example/cut#resource", "failed", "cut", NULL, "part", 900, 200, true},
     {"uhttp://a.example/damaged#resource", "fetched", NULL, NULL, "!CORRUPT", 900, 200, false},
+    {"uhttp://a.example/long#resource", "fetched", NULL, NULL, "!LONG", 900, 200, false},
     {"uhttp://a.example/far#resource", "fetched", NULL, NULL, "!TIMEOUT", 900, 200, false},
 };
 
@@ -114,6 +122,11 @@ __wrap_metastore_get(struct metastore_client *client, const struct slice *keys, 
         snprintf(asked_for + strlen(asked_for), sizeof asked_for - strlen(asked_for), "%.*s\n",
                  SLICE_PRINT(keys[i]));
         waiting.records[i] = SLICE("");
+        if (slice_starts(keys[i], SLICE("uhttp://n.example/"))) { /* each is there */
+            describe(&update, &knowns[0]);
+            (void)meta_merge(SLICE(""), meta_update_fields(&update), &waiting.merged[i]);
+            waiting.records[i] = buf_slice(&waiting.merged[i]);
+        }
         for (size_t k = 0; k < sizeof knowns / sizeof *knowns; k++) {
             if (slice_is(keys[i], knowns[k].key)) {
                 describe(&update, &knowns[k]);
@@ -137,6 +150,11 @@ __wrap_content_read(struct content *content, const struct document_record *where
     }
     if (slice_is(where->file, "!TIMEOUT")) {
         return status_fail(why, STATUS_TIMEOUT, "another node does not answer");
+    }
+    if (slice_is(where->file, "!LONG")) {
+        static char body[CACHE_BYTES + 1]; /* which nobody reads */
+        *record = (struct warc_record){.body = slice_of(body, sizeof body)};
+        return STATUS_OK;
     }
     buf_reset(memory);
     (void)buf_append_slice(memory, where->file);
@@ -338,6 +356,55 @@ what_was_read_is_kept_for_a_while(void **state)
 }
 
 static void
+gather_one(struct resources *resources, unsigned number)
+{
+    char uri[64];
+    struct resource_set *set = resource_set_new(resources);
+    snprintf(uri, sizeof uri, "http://n.example/%u", number);
+    gather(set, uri);
+    check_one(set, 0, uri, "one", "");
+    resource_set_free(set);
+}
+
+/* What was not used for longest makes room. */
+static void
+only_so_many_are_kept(void **state)
+{
+    enum { KEPT = 128 };
+    (void)state;
+    struct resources *resources = open_resources();
+    for (unsigned i = 0; i <= KEPT; i++) {
+        gather_one(resources, i);
+        assert_int_equal(reads, i + 1);
+    }
+    gather_one(resources, 1);
+    gather_one(resources, KEPT);
+    assert_int_equal(reads, KEPT + 1);
+    gather_one(resources, 0);
+    assert_int_equal(reads, KEPT + 2);
+    gather_one(resources, 1);
+    gather_one(resources, 3);
+    assert_int_equal(reads, KEPT + 2);
+    gather_one(resources, 2);
+    assert_int_equal(reads, KEPT + 3);
+    resources_close(resources);
+}
+
+static void
+what_is_too_long_for_a_document_is_told(void **state)
+{
+    (void)state;
+    struct resources *resources = open_resources();
+    struct resource_set *set = resource_set_new(resources);
+    const struct transform_resource *list;
+    gather(set, "http://a.example/long");
+    assert_int_equal(resource_set_list(set, &list), 1);
+    assert_true(slice_is(list[0].failure, "it is too long"));
+    resource_set_free(set);
+    resources_close(resources);
+}
+
+static void
 only_so_many_bytes_come_to_a_document(void **state)
 {
     (void)state;
@@ -422,6 +489,8 @@ main(void)
         cmocka_unit_test(each_state_of_the_store_is_told),
         cmocka_unit_test(what_is_missing_is_to_be_fetched_or_waited_for),
         cmocka_unit_test(what_was_read_is_kept_for_a_while),
+        cmocka_unit_test(only_so_many_are_kept),
+        cmocka_unit_test(what_is_too_long_for_a_document_is_told),
         cmocka_unit_test(only_so_many_bytes_come_to_a_document),
         cmocka_unit_test(what_does_not_answer_is_worth_another_try),
         cmocka_unit_test(what_is_given_by_hand_counts_first),

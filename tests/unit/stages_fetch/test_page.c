@@ -739,6 +739,7 @@ long_reasons_are_cut(void **state)
     assert_true(slice_find_slice(line, SLICE(" fetch xxx")) < line.length);
     assert_int_equal(slice_trim(line).length, LINE_MOST);
     assert_int_equal(line.at[LINE_MOST - 1], 'x');
+    assert_null(memchr(line.at, '\0', line.length));
     buf_release(&record);
 }
 

@@ -130,6 +130,50 @@ test_metadata_go_with_jobs_to_the_node_that_keeps_them(void **state)
     buf_release(&data);
 }
 
+/* What the stages before have found leaves beside the job, too, each as a job of its own. */
+static void
+test_what_was_brought_leaves_for_the_node_that_keeps_it(void **state)
+{
+    static const char nodes[] = "node a queue=tcp://127.0.0.1:1 metastore=tcp://127.0.0.1:2\n"
+                                "node b queue=tcp://127.0.0.1:3 metastore=tcp://127.0.0.1:4\n";
+    struct stage_run run;
+    struct buf data;
+    (void)state;
+    buf_init(&data, TEXT);
+    open_run(&run, &detect_spec);
+    hand_on(&run, start_first_visit(&run, SLICE("")), STAGE_INDEX, &data);
+    close_run(&run);
+    open_run_in(&run, &detect_spec, slice_string(nodes), "a");
+    const bool a_keeps =
+        cluster_key_owner(run.cluster, SLICE("uhttp://h.example/1")) == cluster_self(run.cluster);
+    close_run(&run);
+    said[0] = '\0';
+    struct buf unused;
+    buf_init(&unused, TEXT);
+    open_run_in(&run, &detect_spec, slice_string(nodes), a_keeps ? "b" : "a");
+    hand_on(&run, start_first_visit(&run, buf_slice(&data)), STAGE_TRANSFORM, &unused);
+    expect("complete 1:done>21/4.1>0metadata:/0.0>0metadata:/0.0; ");
+    close_run(&run);
+    buf_release(&unused);
+    buf_release(&data);
+}
+
+/* Jobs that wait when the process ends are let go together. */
+static void
+test_jobs_that_wait_are_freed(void **state)
+{
+    const struct job job = {.uri = SLICE("http://h.example/1")};
+    struct stage_run run;
+    (void)state;
+    open_run(&run, &detect_spec);
+    struct held_job *first = held_job_new(&run, &job);
+    first->next = held_job_new(&run, &job);
+    first->next->next = NULL;
+    held_jobs_free(first);
+    held_jobs_free(NULL);
+    close_run(&run);
+}
+
 /* What may be looked for in the store before the job that follows has ended is put at once, with
  * what was brought: of later visits, with a visit that is due, with a job at once that may read it
  * (a host's plan reads what transform made of a description), of a job that fails, what is long;
@@ -259,6 +303,8 @@ stage_metadata_run(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metadata_go_with_the_job_that_follows),
         cmocka_unit_test(test_metadata_go_with_jobs_to_the_node_that_keeps_them),
+        cmocka_unit_test(test_what_was_brought_leaves_for_the_node_that_keeps_it),
+        cmocka_unit_test(test_jobs_that_wait_are_freed),
         cmocka_unit_test(test_other_metadata_are_put_at_once),
         cmocka_unit_test(test_what_a_suspect_brought_is_put_before_it_starts),
         cmocka_unit_test(test_revisits_stamp_no_generation),
