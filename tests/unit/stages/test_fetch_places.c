@@ -145,6 +145,57 @@ a_host_rests_after_its_request(void **state)
 }
 
 static void
+note_failures(struct host_delays *host_delays, uint64_t host)
+{
+    const struct pace failing = {.failures = 7};
+    host_delays_join(host_delays, host, &failing, 2000);
+    host_delays_part(host_delays, host);
+}
+
+static unsigned
+failures_of(struct host_delays *host_delays, uint64_t host)
+{
+    return host_delays_pace(host_delays, host)->failures;
+}
+
+/* Who has nothing to do is forgotten when the list is full: at first when 1024 hosts are known,
+ * then when there are twice as many as were left. */
+static void
+hosts_of_long_ago_are_forgotten(void **state)
+{
+    enum { FULL = 1024 };
+    struct host_delays *host_delays = host_delays_new();
+    struct host_delays_turn turn;
+    (void)state;
+    note_failures(host_delays, 1);
+    for (uint64_t host = 2; host <= FULL; host++) {
+        host_delays_until(host_delays, host, 5000, 2000);
+    }
+    assert_int_equal(failures_of(host_delays, 1), 7); /* the list is just full */
+    note_failures(host_delays, FULL + 1);
+    note_failures(host_delays, FULL + 2);
+    assert_int_equal(failures_of(host_delays, FULL + 1), 7); /* there is room again */
+    assert_int_equal(failures_of(host_delays, 1), 0);
+    host_delays_free(host_delays);
+    /* Who is asked, who has jobs and who has a line is kept. */
+    host_delays = host_delays_new();
+    for (uint64_t host = 1; host <= 3; host++) {
+        note_failures(host_delays, host);
+    }
+    host_delays_begin(host_delays, 1, 2000);
+    host_delays_join(host_delays, 2, &(struct pace){.failures = 8}, 2000);
+    host_delays_line_up(host_delays, 3, &turn);
+    for (uint64_t host = 4; host <= FULL + 1; host++) {
+        host_delays_end(host_delays, host, 2000);
+    }
+    assert_int_equal(failures_of(host_delays, 1), 7);
+    assert_int_equal(failures_of(host_delays, 2), 8);
+    assert_int_equal(failures_of(host_delays, 3), 7);
+    assert_ptr_equal(host_delays_next(host_delays, 3), &turn);
+    host_delays_free(host_delays);
+}
+
+static void
 jobs_of_a_host_stand_in_line(void **state)
 {
     struct host_delays *host_delays = host_delays_new();
@@ -511,6 +562,7 @@ main(void)
         cmocka_unit_test(an_address_takes_so_many_and_no_more),
         cmocka_unit_test(each_descriptor_has_its_place),
         cmocka_unit_test(a_host_rests_after_its_request),
+        cmocka_unit_test(hosts_of_long_ago_are_forgotten),
         cmocka_unit_test(jobs_of_a_host_stand_in_line),
         cmocka_unit_test(hosts_are_remembered),
         cmocka_unit_test(what_was_remembered_is_freed),

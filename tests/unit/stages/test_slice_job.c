@@ -659,6 +659,12 @@ what_changed_is_fetched_again(void **state)
         {.state = "fetched"}, {.state = "fetched"}, {"redirected", 0, ORIGIN "/data/1", 0}};
     static const struct known moved[] = {{.state = "indexed"}};
     (void)state;
+    encode(false, false);
+    begin(DATASET_CHANGED);
+    answer(known, 3);
+    answer(moved, 1);
+    assert_trace("put " FIRST_DUMP "#dump 99 whole " DATASET "\nput " SECOND_DUMP
+                 "#dump 99 whole " DATASET "\ndone : \n");
     touch_dump(SLICE(SECOND_DUMP)); /* the one that has changed is here */
     for (int endpoint = 0; endpoint < 2; endpoint++) {
         encode(false, endpoint == 1);

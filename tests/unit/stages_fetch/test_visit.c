@@ -562,6 +562,34 @@ sitemaps_may_spare_a_visit(void **state)
     assert_int_equal(task.visit.document.claimed, CLAIM_NONE);
 }
 
+/* Without a date a sitemap says nothing, and of what was never visited nothing is unchanged. */
+static void
+sitemaps_without_dates_claim_nothing(void **state)
+{
+    (void)state;
+    set_number(&record, META_VISITS, 1);
+    set_number(&record, META_VISITED, now_ms - hour_ms);
+    set_text(&sighting, META_SITEMAP_CHANGEFREQ, "hourly");
+    set_number(&host, META_SITEMAP_READ, now_ms - hour_ms / 2);
+    take_visit();
+    assert_int_equal(task.visit.document.claimed, CLAIM_NONE);
+    set_number(&sighting, META_SITEMAP_LASTMOD, now_ms - 100 * hour_ms);
+    set_number(&record, META_VISITS, 0);
+    make_task();
+    take_visit();
+    assert_int_equal(task.visit.document.claimed, CLAIM_NONE);
+    set_number(&record, META_VISITS, 1);
+    set_number(&record, META_VISITED, 0);
+    make_task();
+    take_visit();
+    assert_int_equal(task.visit.document.claimed, CLAIM_NONE);
+    assert_int_equal(task.visit.document.elapsed_ms, 0);
+    set_number(&record, META_VISITED, now_ms + hour_ms); /* by a clock that was set back since */
+    make_task();
+    take_visit();
+    assert_int_equal(task.visit.document.elapsed_ms, 0);
+}
+
 static void
 a_later_job_supersedes(void **state)
 {
@@ -616,6 +644,12 @@ a_first_estimate_is_made(void **state)
         assert_int_equal(task.visit.document.seconds_milli, 500 * cases[i].seconds);
         assert_int_equal(task.visit.document.threshold_ms, 60000);
     }
+    task.visit.document.changes_milli = 0; /* half an estimate is none */
+    learn("");
+    assert_int_equal(task.visit.document.changes_milli, 500);
+    task.visit.document.seconds_milli = 0;
+    learn("");
+    assert_int_equal(task.visit.document.seconds_milli, 500 * 500);
     task.visit.document.seconds_milli = 1; /* a later one is left to who sees the change */
     learn("");
     assert_int_equal(task.visit.document.seconds_milli, 1);
@@ -826,6 +860,7 @@ main(void)
         CASE(changes_are_counted_for_the_host),
         CASE(claims_are_counted_for_the_host),
         CASE(sitemaps_may_spare_a_visit),
+        CASE(sitemaps_without_dates_claim_nothing),
         CASE(a_later_job_supersedes),
         CASE(a_first_estimate_is_made),
         CASE(freshness_is_read),
