@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/url/url.h"
+#include "base/url/url_text.h"
 #include "tests/unit/base/url_parts.h"
 
 enum { ROOM = 1 << 12 };
@@ -369,12 +370,59 @@ refusals_say_what_is_wrong(void **state)
     }
 }
 
+/* Text without them is not copied; other control characters stay. */
+static void
+newlines_are_taken_out(void **state)
+{
+    static const struct {
+        const char *input, *without;
+    } cases[] = {{"", ""},
+                 {"ab", "ab"},
+                 {"a\rb", "ab"},
+                 {"a\nb", "ab"},
+                 {"a\tb", "ab"},
+                 {"\ra\r", "a"},
+                 {"\n\n\n", ""},
+                 {"a\vb\fc", "a\vb\fc"},
+                 {"\va\r\f", "\va\f"},
+                 {"a\016b\nc", "a\016bc"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf copy;
+        buf_init(&copy, ROOM);
+        const struct slice input = slice_string(cases[i].input);
+        const struct slice found = url_without_newlines(input, &copy);
+        assert_true(slice_is(found, cases[i].without));
+        assert_true((found.at == input.at) == (found.length == input.length));
+        buf_release(&copy);
+    }
+}
+
+static void
+schemes_begin_with_a_letter(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t length;
+    } cases[] = {{"", 0},     {":", 0},   {"a", 0},      {"a:", 1},   {"az09+-.AZ:/x", 9},
+                 {"1a:", 0},  {"+a:", 0}, {"-a:", 0},    {".a:", 0},  {"a_b:", 0},
+                 {"a/b:", 0}, {"a;:", 0}, {"a\x7f:", 0}, {"a b:", 0}, {"a,b:", 0},
+                 {"a@b:", 0}, {"a[:", 0}, {"a`:", 0},    {"a{:", 0},  {"a:b:", 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(url_scheme_length(slice_string(cases[i].text)), cases[i].length);
+    }
+    assert_int_equal(url_scheme_length(slice_of("a:", 1)), 0); /* what is behind it is not read */
+}
+
 int
 url_parts_run(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_part_is_that_of_the_standard),
         cmocka_unit_test(refusals_say_what_is_wrong),
+        cmocka_unit_test(newlines_are_taken_out),
+        cmocka_unit_test(schemes_begin_with_a_letter),
     };
     return cmocka_run_group_tests_name("url parts", tests, NULL, NULL);
 }

@@ -383,6 +383,25 @@ touched_attempt(size_t post)
     return codec_get_varint(&reader);
 }
 
+/* It may have come back to the daemon with its lease. */
+static void
+what_is_not_held_ends_at_no_attempt(void **state)
+{
+    const struct completion one = {.key = {.stage = STAGE_DETECT, .id = 77}};
+    struct completion completion;
+    uint16_t attempt = 9;
+    (void)state;
+    reserve(1, 1);
+    queue_complete(client, &one, 1, on_completed, NULL);
+    struct codec_reader reader = codec_reader_of(buf_slice(&posts[1].payload));
+    assert_int_equal(codec_get_varint(&reader), 1);
+    assert_true(message_get_completion(&reader, &completion, &attempt));
+    assert_int_equal(completion.key.id, 77);
+    assert_int_equal(attempt, 0);
+    answer(1, (struct slice){0});
+    assert_int_equal(told, STATUS_OK);
+}
+
 static void
 what_is_ending_is_held_while_there_is_a_lease(void **state)
 {
@@ -772,6 +791,7 @@ main(void)
         cmocka_unit_test_setup_teardown(what_is_held_is_renewed_at_a_third_of_the_lease, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_has_ended_is_not_held, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_not_held_ends_at_no_attempt, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_ending_is_held_while_there_is_a_lease, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_new_daemon_is_not_told_of_what_it_has_ended, set_up,
