@@ -35,6 +35,7 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages_work/test_detect_stage tests/unit/stages_work/test_extract_stage tests/unit/stages_work/test_services tests/unit/stages_work/test_stage_main \
 	tests/unit/stages_work/test_transform_stage
 test-tools: $(BUILD)/tests/test_hostile
+test_fetch_parser_PARTS := tests/unit/stages/parser_requests.o
 test_hostile_ALONE := tests/pipeline/hostile.sh runs it, too
 test_content_WRAPS := archive_link_open archive_link_close archive_link_read archive_link_read_ranges warc_read_member \
 	stage_waiting cluster_keys cluster_self cluster_helper cluster_find cluster_node cluster_node_count

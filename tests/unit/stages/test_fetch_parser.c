@@ -16,6 +16,7 @@
 #include "datasets/semantic_sitemap.h"
 #include "stages/fetch/http/fetch_http.h"
 #include "stages/fetch/parser/fetch_parser.h"
+#include "tests/unit/stages/parser_requests.h"
 #include "transforms/transform.h"
 
 static struct fork_server *fork_server;
@@ -591,5 +592,6 @@ main(void)
         cmocka_unit_test(pages_of_endpoints_come_as_they_are_read),
         cmocka_unit_test(what_never_was_is_let_go),
     };
-    return cmocka_run_group_tests_name("fetch_parser", tests, set_up, tear_down);
+    return parser_requests_run() +
+           cmocka_run_group_tests_name("fetch_parser", tests, set_up, tear_down);
 }
