@@ -197,6 +197,45 @@ descriptions_name_the_sitemaps_that_they_join(void **state)
     arena_release(&arena);
 }
 
+/* Whether it speaks of datasets, of other sitemaps or of who publishes it, by one of them alone. */
+static void
+sitemaps_describe_by_any_word(void **state)
+{
+    static const struct {
+        const char *said;
+        bool describes;
+    } cases[] = {
+        {"", false},
+        {"<sc:subSitemap>http://b.example/sitemap.xml</sc:subSitemap>", true},
+        {"<sc:parentSitemap>http://b.example/sitemap.xml</sc:parentSitemap>", true},
+        {"<sc:authority>http://b.example/</sc:authority>", true},
+        {"<sc:dataset><sc:dataDumpLocation>http://a.example/d.nt</sc:dataDumpLocation>"
+         "</sc:dataset>",
+         true},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct parsed_sitemap sitemap;
+        struct buf text;
+        buf_init(&text, ROOM);
+        buf_printf(&text,
+                   "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' "
+                   "xmlns:sc='http://sw.deri.org/2007/07/sitemapextension/scschema.xsd'>%s"
+                   "<url><loc>http://a.example/1</loc></url></urlset>",
+                   cases[i].said);
+        buf_reset(&asked.fields);
+        codec_put_slice(&asked.fields, SLICE(""));
+        codec_put_slice(&asked.fields, URI);
+        codec_put_u8(&asked.fields, true);
+        codec_put_u8(&asked.fields, true);
+        assert_int_equal(ask(PARSER_SITEMAP, buf_slice(&text), ROOM), STATUS_OK);
+        assert_true(parsed_sitemap_decode(buf_slice(&asked.reply), &sitemap));
+        assert_true(sitemap.candidate);
+        assert_int_equal(sitemap.describes, cases[i].describes);
+        buf_release(&text);
+    }
+}
+
 static void
 descriptions_without_room_are_refused(void **state)
 {
@@ -223,6 +262,7 @@ parser_requests_run(void)
         CASE(counts_are_whole_or_none),
         CASE(only_so_much_may_be_decoded),
         CASE(descriptions_name_the_sitemaps_that_they_join),
+        CASE(sitemaps_describe_by_any_word),
         CASE(descriptions_without_room_are_refused),
     };
     return cmocka_run_group_tests_name("parser_requests", tests, NULL, NULL);

@@ -456,6 +456,38 @@ it_counts_and_goes_on_page_by_page(void **state)
     assert_trace("next " ENDPOINT "#dump page=100 number=1 queries=4 depth=2 \ndone -: -\n");
 }
 
+/* The process ends; the job comes back by its lease. */
+static void
+what_is_cancelled_leaves_nothing(void **state)
+{
+    const struct reason unread = {"unread"};
+    const struct harvest_position at = {.page = 2, .number = 1, .counted = 5, .depth = 2};
+    (void)state;
+    begin(NULL);
+    read_as(STATUS_CANCELLED, 0, 0, "");
+    assert_trace("");
+    assert_non_null(task);
+    parsed(parsed_context, STATUS_BAD_INPUT, (struct slice){0}, &unread);
+    assert_trace("next " ENDPOINT "#dump page=100 number=1 queries=1 depth=2 \ndone -: -\n");
+    begin(&at);
+    read_as(STATUS_CANCELLED, 3, 2, LAST);
+    assert_trace("");
+    assert_non_null(task);
+    parsed(parsed_context, STATUS_BAD_INPUT, (struct slice){0}, &unread);
+    assert_null(task);
+}
+
+/* A job that was put by hand has no attempt, and is one query all the same. */
+static void
+a_job_without_an_attempt_is_one_query(void **state)
+{
+    (void)state;
+    job.job.attempt = 0;
+    begin(NULL);
+    read_as(STATUS_BAD_INPUT, 0, 0, "");
+    assert_trace("next " ENDPOINT "#dump page=100 number=1 queries=1 depth=2 \ndone -: -\n");
+}
+
 /* Answers of a page: from where, what came, and what follows. */
 static void
 pages_lead_on(void **state)
@@ -874,6 +906,8 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(it_counts_and_goes_on_page_by_page, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_cancelled_leaves_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_job_without_an_attempt_is_one_query, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pages_lead_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(refusals_are_met_by_other_requests, set_up, tear_down),
         cmocka_unit_test_setup_teardown(it_moves_within_its_publisher, set_up, tear_down),

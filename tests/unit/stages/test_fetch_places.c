@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -13,7 +14,9 @@
 #include "stages/fetch/hosts/fetch_hosts.h"
 #include "stages/fetch/hosts/host_delays.h"
 #include "stages/fetch/http/address_limit.h"
+#include "stages/fetch/http/fetch_http.h"
 #include "stages/fetch/http/hosts_file.h"
+#include "stages/fetch/http/http_settings.h"
 #include "stages/fetch/http/http_state.h"
 #include "tests/unit/memory_in_use.h"
 #include "tests/unit/scratch.h"
@@ -143,6 +146,108 @@ a_host_rests_after_its_request(void **state)
     assert_int_equal(host_delays_wait_ms(host_delays, 1, 800000), 100000);
     host_delays_free(host_delays);
 }
+
+/* ---- settings ---- */
+
+static bool
+has_line(const struct curl_slist *list, const char *line)
+{
+    for (; list != NULL; list = list->next) {
+        if (strcmp(list->data, line) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static size_t
+length_of(const struct curl_slist *list)
+{
+    size_t n = 0;
+    for (; list != NULL; list = list->next) {
+        n++;
+    }
+    return n;
+}
+
+static void
+open_settings(struct http_settings *settings, const char *const *assignments)
+{
+    static const struct opt *const tables[] = {fetch_options, NULL};
+    struct opt_set *options = opt_set_new(tables);
+    for (; *assignments != NULL; assignments++) {
+        assert_int_equal(opt_set_assign(options, *assignments, NULL), STATUS_OK);
+    }
+    *settings = (struct http_settings){0};
+    http_settings_open(settings, options);
+    opt_set_free(options);
+}
+
+static void
+requests_are_as_the_options_say(void **state)
+{
+    struct http_settings settings;
+    (void)state;
+    open_settings(&settings, (const char *const[]){"fetch.user_agent=bot/1",
+                                                   "fetch.from=me@example.org", "fetch.ca_file=/ca",
+                                                   "fetch.timeout=7", "fetch.connect_timeout=3",
+                                                   "fetch.patience=2001ms", "fetch.size=5M",
+                                                   "fetch.memory=90M", "fetch.http2=no", NULL});
+    assert_true(has_line(settings.headers, "User-Agent: bot/1"));
+    assert_true(has_line(settings.headers, "From: me@example.org"));
+    assert_true(has_line(settings.headers, "Accept-Encoding: gzip, deflate, br, zstd"));
+    assert_int_equal(length_of(settings.headers), 4);
+    assert_int_equal(strncmp(settings.accept_resource, "Accept: ", 8), 0);
+    assert_string_equal(settings.user_agent, "bot/1");
+    assert_string_equal(settings.ca_file, "/ca");
+    assert_string_equal(settings.anonymous, "anonymous:me@example.org");
+    assert_int_equal(settings.timeout_ms, 7000);
+    assert_int_equal(settings.connect_timeout_ms, 3000);
+    assert_int_equal(settings.stall_seconds, 3); /* whole seconds, and not less */
+    assert_int_equal(settings.size, 5 << 20);
+    assert_int_equal(settings.memory, 90 << 20);
+    assert_true(settings.header_size > 0);
+    assert_false(settings.http2);
+    for (int i = 0; i < SCHEME_COUNT; i++) {
+        assert_null(settings.connect[i]);
+    }
+    http_settings_release(&settings);
+    open_settings(&settings, (const char *const[]){"fetch.user_agent=", "fetch.from=",
+                                                   "fetch.patience=2", "fetch.http2=yes", NULL});
+    assert_int_equal(length_of(settings.headers), 2);
+    assert_string_equal(settings.anonymous, "anonymous:anonymous@");
+    assert_int_equal(settings.stall_seconds, 2);
+    assert_true(settings.http2);
+    http_settings_release(&settings);
+}
+
+/* What is said for one scheme goes before what is said for all. */
+static void
+connections_are_directed_by_scheme(void **state)
+{
+    static const char *const wanted[SCHEME_COUNT][3] = {
+        [SCHEME_HTTP] = {"::all:1", "a:80:b:81", "::[::1]:2"},
+        [SCHEME_HTTPS] = {"::secure:3", "::all:1", "a:80:b:81"},
+        [SCHEME_FTP] = {"::[::9]:21", "::all:1", "a:80:b:81"},
+    };
+    struct http_settings settings;
+    (void)state;
+    open_settings(&settings,
+                  (const char *const[]){"fetch.connect_to=all:1 a:80:b:81 [::1]:2 https=secure:3 "
+                                        "ftp=[::9]:21",
+                                        NULL});
+    for (int i = 0; i < SCHEME_COUNT; i++) {
+        const struct curl_slist *rule = settings.connect[i];
+        for (size_t k = 0; k < 3; k++, rule = rule->next) {
+            assert_non_null(rule);
+            assert_string_equal(rule->data, wanted[i][k]);
+        }
+        assert_int_equal(length_of(settings.connect[i]), i == SCHEME_HTTP ? 3 : 4);
+    }
+    http_settings_release(&settings);
+}
+
+/* ---- rests ---- */
 
 static void
 note_failures(struct host_delays *host_delays, uint64_t host)
@@ -562,6 +667,8 @@ main(void)
         cmocka_unit_test(an_address_takes_so_many_and_no_more),
         cmocka_unit_test(each_descriptor_has_its_place),
         cmocka_unit_test(a_host_rests_after_its_request),
+        cmocka_unit_test(requests_are_as_the_options_say),
+        cmocka_unit_test(connections_are_directed_by_scheme),
         cmocka_unit_test(hosts_of_long_ago_are_forgotten),
         cmocka_unit_test(jobs_of_a_host_stand_in_line),
         cmocka_unit_test(hosts_are_remembered),

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <seccomp.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -24,6 +25,7 @@
 #include <unistd.h>
 
 #include "stages/sandbox/landlock.h"
+#include "stages/sandbox/run_delay.h"
 #include "stages/sandbox/sandbox.h"
 #include "tests/unit/scratch.h"
 
@@ -242,6 +244,58 @@ a_cage_of_which_a_step_failed_is_not_closed(void **state)
     failing = 0;
 }
 
+/* ---- who waits for a processor ---- */
+
+static void
+write_line(int folder, const char *name, const char *line)
+{
+    const int file = openat(folder, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, line, strlen(line)), strlen(line));
+    close(file);
+}
+
+/* The name of a process may have any characters, and its state stands behind it. */
+static void
+what_the_kernel_says_of_a_process_is_read(void **state)
+{
+    static const struct {
+        const char *line;
+        bool ready;
+    } states[] = {{"12 (a) R 1", true},     {"12 (a) S 1", false},   {"12 (R) S 1", false},
+                  {"12 (a) R) S 1", false}, {"12 (a) S) R 1", true}, {"12 (a)RR 1", false},
+                  {"12 (a)", false},        {"12 a R", false},       {"", false}};
+    static const struct {
+        const char *line;
+        uint64_t ms;
+    } delays[] = {{"9000000000 5999999 7\n", 5},
+                  {"1 6000000 1\n", 6},
+                  {"1 999999 1\n", 0},
+                  {"1", 0},
+                  {"", 0}};
+    char path[SCRATCH_SIZE];
+    (void)state;
+    assert_true(scratch_folder(path, "process"));
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(folder >= 0);
+    assert_int_equal(run_delay_ms(folder), 0); /* there is no such file */
+    assert_false(run_delay_is_ready(folder));
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        write_line(folder, "stat", states[i].line);
+        assert_int_equal(run_delay_is_ready(folder), states[i].ready);
+    }
+    for (size_t i = 0; i < sizeof delays / sizeof *delays; i++) {
+        write_line(folder, "schedstat", delays[i].line);
+        assert_int_equal(run_delay_ms(folder), delays[i].ms);
+    }
+    assert_int_equal(run_delay_ms(-1), 0);
+    assert_false(run_delay_is_ready(-1));
+    assert_int_equal(unlinkat(folder, "stat", 0), 0);
+    assert_int_equal(unlinkat(folder, "schedstat", 0), 0);
+    close(folder);
+    assert_int_equal(rmdir(path), 0);
+}
+
 /* ---- trials without a cage ---- */
 
 static char succeeded[TEXT]; /* the trials that were not stopped, each in a line */
@@ -373,6 +427,7 @@ sandbox_steps_run(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_policy_has_its_steps),
         cmocka_unit_test(a_cage_of_which_a_step_failed_is_not_closed),
+        cmocka_unit_test(what_the_kernel_says_of_a_process_is_read),
         cmocka_unit_test(trials_succeed_without_a_cage),
         cmocka_unit_test(trials_that_cannot_be_prepared_fail),
     };
