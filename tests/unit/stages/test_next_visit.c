@@ -131,6 +131,7 @@ visit(const struct document_visit *before, enum visit_outcome outcome, uint64_t 
     buf_init(&record, 1 << 12);
     buf_init(&told->record, 1 << 12);
     meta_set_number(&old, META_FAILURES, 77);
+    meta_set_text(&old, META_CLAIM, SLICE("earlier"));
     (void)meta_merge((struct slice){0}, meta_update_fields(&old), &record);
     meta_update_init(&job.meta);
     output_count = 0;
@@ -280,7 +281,7 @@ words_of_sitemaps_are_judged(void **state)
         enum visit_outcome outcome;
         const char *claim;
     } cases[] = {
-        {CLAIM_NONE, 0, 1, VISIT_CHANGED, ""},
+        {CLAIM_NONE, 0, 1, VISIT_CHANGED, "earlier"}, /* nothing was said */
         {CLAIM_CHANGED, 0, 1, VISIT_CHANGED, "held"},
         {CLAIM_CHANGED, 0, 1, VISIT_UNCHANGED, "broken"},
         {CLAIM_UNCHANGED, 0, 1, VISIT_CHANGED, "unchanged broken"},
@@ -290,7 +291,7 @@ words_of_sitemaps_are_judged(void **state)
         {CLAIM_NONE, DAY * 10, 1, VISIT_CHANGED, "changefreq broken"},
         {CLAIM_NONE, DAY * 10, 1, VISIT_UNCHANGED, "changefreq held"},
         {CLAIM_CHANGED, DAY * 10, 1, VISIT_UNCHANGED, "broken,changefreq held"},
-        {CLAIM_CHANGED, DAY, 0, VISIT_CHANGED, ""}, /* the first visit judges nobody */
+        {CLAIM_CHANGED, DAY, 0, VISIT_CHANGED, "earlier"}, /* the first visit judges nobody */
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -36,6 +36,7 @@ static int calls, failing; /* since; the one that fails, 0: none */
 static unsigned rules;
 static char said[TEXT]; /* what was asked for, in order */
 static uint64_t address_space;
+static bool keeps_groups, keeps_death_signals; /* programs cannot leave or lose them */
 
 /* Notes a call; true: it fails. */
 static bool __attribute__((format(printf, 1, 2))) note(const char *format, ...)
@@ -137,6 +138,12 @@ __wrap_seccomp_rule_add(scmp_filter_ctx filter, uint32_t action, int call, unsig
     }
     va_end(arguments);
     rules++;
+    if (action == SCMP_ACT_ERRNO(EPERM)) {
+        keeps_groups |= call == SCMP_SYS(setpgid) && n == 0;
+        keeps_death_signals |= call == SCMP_SYS(prctl) && n == 1 &&
+                               comparisons[0].datum_a == UINT32_MAX &&
+                               comparisons[0].datum_b == PR_SET_PDEATHSIG;
+    }
     return pretending && ++calls == failing
                ? -EFAULT
                : seccomp_rule_add_array(filter, action, call, n, comparisons);
@@ -200,9 +207,11 @@ each_policy_has_its_steps(void **state)
                         "privileges;adopts;core;landlock that reads;filter that refuses;load");
     assert_true(rules > PARSER_RULES);
     said[0] = '\0';
+    keeps_groups = keeps_death_signals = false;
     pretending = true;
     assert_true(sandbox_enter_program());
     pretending = false;
+    assert_true(keeps_groups && keeps_death_signals);
     assert_string_equal(said, "landlock alone;filter that allows;load");
     assert_true(rules > 0 && rules < PARSER_RULES);
 }
