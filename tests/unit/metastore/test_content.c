@@ -33,7 +33,7 @@ static struct {
     struct buf memory;
 } world;
 
-static const struct cluster_node nodes[NODES] = {
+static struct cluster_node nodes[NODES] = {
     {.name = "a", .metastore = "tcp://a"},
     {.name = "b", .metastore = "tcp://b"},
     {.name = "c", .metastore = "tcp://c"},
@@ -272,6 +272,25 @@ a_helper_asks_the_node_that_it_works_for(void **state)
     helper = NULL;
 }
 
+static void
+a_node_without_a_store_is_not_asked(void **state)
+{
+    const struct document_record where = {
+        .node = SLICE("b"), .file = SLICE("b0.warc.gz"), .length = 3};
+    const char *const endpoint = nodes[1].metastore;
+    struct warc_record record;
+    struct reason why = {""};
+    (void)state;
+    make_jobs(0);
+    nodes[1].metastore = NULL;
+    assert_int_equal(content_read(world.content, &where, &world.memory, &record, &why),
+                     STATUS_MISUSE);
+    nodes[1].metastore = (char *)(uintptr_t)endpoint;
+    assert_string_equal(why.text,
+                        "cluster.conf: node b has no metastore=, which its archive is read by");
+    assert_int_equal(world.messages, 0);
+}
+
 /* Records of waiting jobs are read ahead also where jobs end without being read. */
 static void
 records_of_waiting_jobs_come_together(void **state)
@@ -393,6 +412,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(records_come_one_by_one_unless_told),
         cmocka_unit_test(a_helper_asks_the_node_that_it_works_for),
+        cmocka_unit_test(a_node_without_a_store_is_not_asked),
         cmocka_unit_test(records_of_waiting_jobs_come_together),
         cmocka_unit_test(damaged_jobs_hinder_no_other),
         cmocka_unit_test(records_that_are_alike_are_told_apart),

@@ -197,6 +197,11 @@ test_empty_lines_say_nothing(void **state)
     write_turtle("uhttp://a.example/a");
     assert_has("meta:attempt \"2026-11-20T00:00:00Z fetch ok\"");
     assert_null(strstr(turtle.data, "\"\""));
+    text(META_SITEMAPS, "\nhttp://a.example/s1.xml\n \nhttp://a.example/s2.xml\n\n");
+    write_turtle("hhttp://a.example");
+    assert_has("meta:sitemap <http://a.example/s1.xml>, <http://a.example/s2.xml>");
+    assert_null(strstr(turtle.data, "\"\""));
+    assert_null(strstr(turtle.data, "<>"));
 }
 
 /* When there are very many header lines, the first are stated. */

@@ -46,6 +46,7 @@ static struct index_result results[DOCUMENTS];
 static size_t documents, batch_bytes;
 static enum status commit_status, patch_status, read_status;
 static bool waits, truncated;
+static bool closes_files, reads_ahead; /* of the archive, as it was told when it opened */
 static uint64_t now_ms;
 static unsigned worker;
 static const char *publish, *cluster_index, *queries;
@@ -188,6 +189,7 @@ STAND_IN(void, content_close, (struct content * content))
 STAND_IN(void, content_close_files, (struct content * content, struct stage_run *run))
 {
     (void)content, (void)run;
+    closes_files = true;
 }
 
 STAND_IN(void, content_read_ahead, (struct content * content, content_wanted *wanted))
@@ -195,6 +197,7 @@ STAND_IN(void, content_read_ahead, (struct content * content, content_wanted *wa
     const struct document document = {0};
     (void)content;
     assert_ptr_equal(wanted(&document), &document.conversion);
+    reads_ahead = true;
 }
 
 STAND_IN(enum status, partition_open,
@@ -506,7 +509,9 @@ set_up(void **state)
     worker = 2;
     publish = queries = "";
     cluster_index = NULL;
+    closes_files = reads_ahead = false;
     assert_int_equal(spec->open(NULL, &stage, &why), STATUS_OK);
+    assert_true(closes_files && reads_ahead);
     buf_reset(&trace);
     return 0;
 }

@@ -150,6 +150,8 @@ STAND_IN(enum status, metastore_scan,
         meta_set_number(&update, META_SCOPE_REFUSED, REFUSED_ENTRIES);
     } else if (strcmp(others.kind, "indexed") != 0 && strcmp(others.kind, "links") != 0) {
         meta_set_text(&update, META_STATE, SLICE("redirected"));
+    } else {
+        meta_set_text(&update, META_STATE, SLICE("indexed"));
     }
     if (strcmp(others.kind, "deep") == 0) {
         meta_set_number(&update, META_DEPTH, 100000);
