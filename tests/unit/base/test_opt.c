@@ -103,6 +103,12 @@ wrong_values_say_what_would_be_right(void **state)
         {"fetch.window=", "--set: fetch.window: \"\" is not a whole number"},
         {"fetch.window=nan", "--set: fetch.window: \"nan\" is not a whole number"},
         {"fetch.window=1e999", "--set: fetch.window: \"1e999\" is not a whole number"},
+        {"fetch.delay=1e999", "--set: fetch.delay: \"1e999\" is not a duration such as 1.5, 200ms, "
+                              "5m or 1d"},
+        {"fetch.delay=1e-999", "--set: fetch.delay: \"1e-999\" is not a duration such as 1.5, "
+                               "200ms, 5m or 1d"},
+        {"fetch.maximum=1e999", "--set: fetch.maximum: \"1e999\" is not a size such as 4096, 64K "
+                                "or 1.5G"},
         {"fetch.delay=2h", "--set: fetch.delay: 2h is more than 3600 seconds"},
         {"fetch.delay=-1", "--set: fetch.delay: \"-1\" is not a duration such as 1.5, 200ms, 5m "
                            "or 1d"},

@@ -197,6 +197,61 @@ a_conversion_names_its_original(void **state)
 }
 
 /* A header that HTTP/1 or none wrote is stored as it is; so is one that ends in mid-line. */
+/* Which file it will be in is not known yet, so it names none. */
+static void
+a_packed_conversion_names_no_file(void **state)
+{
+    const struct warc_conversion conversion = {.uri = SLICE("http://e.example/"),
+                                               .refers_to = SLICE("urn:uuid:1"),
+                                               .content_type = SLICE("application/n-quads"),
+                                               .body = SLICE("<s> <p> <o> .\n")};
+    struct warc_writer *writer = open_writer(1 << 20);
+    struct reason why = {""};
+    struct slice member;
+    struct buf text;
+    char id[WARC_ID_SIZE], path[PATH_SIZE];
+    (void)state;
+    assert_int_equal(warc_pack_conversion(writer, &conversion, id, &member, &why), STATUS_OK);
+    path_of("packed.warc.gz", path);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(member.at, 1, member.length, file), member.length);
+    fclose(file);
+    buf_init(&text, TEXT);
+    text_from("packed.warc.gz", 0, &text);
+    assert_true(slice_find_slice(buf_slice(&text), slice_string(id)) < text.length);
+    assert_true(slice_find_slice(buf_slice(&text), SLICE("WARC-Refers-To: <urn:uuid:1>")) <
+                text.length);
+    assert_int_equal(slice_find_slice(buf_slice(&text), SLICE("WARC-Warcinfo-ID")), text.length);
+    buf_release(&text);
+    assert_int_equal(warc_writer_close(writer, &why), STATUS_OK);
+}
+
+/* The memory that a large record needs is given back, and the next record finds its own. */
+static void
+small_records_follow_large_ones(void **state)
+{
+    enum { LARGE = 5 << 20 };
+    static char large[LARGE]; /* which cannot be compressed much */
+    struct warc_writer *writer = open_writer(64 << 20);
+    struct reason why = {""};
+    struct warc_location location;
+    uint64_t number = 1;
+    (void)state;
+    for (size_t i = 0; i < LARGE; i++) {
+        number = number * 6364136223846793005u + 1442695040888963407u;
+        large[i] = (char)(number >> 56);
+    }
+    for (int turn = 0; turn < 2; turn++) {
+        assert_int_equal(write_body(writer, slice_of(large, LARGE), &location, &why), STATUS_OK);
+        assert_true(location.length > LARGE / 2);
+        assert_int_equal(write_body(writer, SLICE("small"), &location, &why), STATUS_OK);
+        assert_true(location.length < 1 << 12);
+        assert_int_equal(warc_sync(writer, &why), STATUS_OK);
+    }
+    assert_int_equal(warc_writer_close(writer, &why), STATUS_OK);
+}
+
 static void
 headers_are_stored_as_they_came(void **state)
 {
@@ -304,6 +359,8 @@ warc_records_run(void)
         CASE(an_exchange_without_more_says_no_more),
         CASE(a_resource_is_two_records),
         CASE(a_conversion_names_its_original),
+        CASE(a_packed_conversion_names_no_file),
+        CASE(small_records_follow_large_ones),
         CASE(headers_are_stored_as_they_came),
         CASE(identifiers_do_not_repeat),
         CASE(names_of_files_are_plain),
