@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include <stdlib.h>
+
 #include "index/statistics/node_lists.h"
 
 enum { ENOUGH = 1 << 20, NODES = 4000, MOST = 64 };
@@ -182,6 +184,148 @@ test_little_room(void **state)
     node_lists_free(kept);
 }
 
+/* Keeps a list of so many counts for the node. */
+static void
+keep_long(struct node_lists *kept, oid node, size_t count)
+{
+    const struct node_listing listing = {.place = TRIPLE_SUBJECT};
+    struct triple_count *counts = calloc(count + 1, sizeof *counts);
+    for (size_t i = 0; i < count; i++) {
+        counts[i] = (struct triple_count){node + i, i};
+    }
+    node_lists_keep(kept, 1, &listing, node, counts, count);
+    free(counts);
+}
+
+/* Whether the node's list is there, of so many counts and no others. */
+static bool
+has_long(struct node_lists *kept, oid node, size_t count)
+{
+    bool known;
+    size_t end;
+    struct triple_count *counts = calloc(count + 1, sizeof *counts);
+    struct list_recall asked = {.listing = {.place = TRIPLE_SUBJECT},
+                                .nodes = &node,
+                                .count = 1,
+                                .most = count,
+                                .known = &known,
+                                .ends = &end,
+                                .counts = counts};
+    assert_int_equal(node_lists_recall(kept, 1, &asked), 1);
+    assert_int_equal(end, known ? count : 0);
+    for (size_t i = 0; i < end; i++) {
+        assert_int_equal(counts[i].value, node + i);
+        assert_int_equal(counts[i].triples, i);
+    }
+    free(counts);
+    return known;
+}
+
+/* A table begins with 1024 places of 16 bytes, and is half full at most. */
+static void
+nodes_without_a_list_take_room_for_themselves(void **state)
+{
+    enum { TABLE = 1024 * 16 };
+    (void)state;
+    for (size_t bytes = TABLE - 1; bytes <= TABLE; bytes++) {
+        struct node_lists *kept = node_lists_new(bytes);
+        keep_long(kept, 1, 0);
+        assert_int_equal(has_long(kept, 1, 0), bytes == TABLE);
+        node_lists_free(kept);
+    }
+    /* The old table is there while the new one is filled. */
+    for (size_t bytes = 3 * TABLE - 1; bytes <= 3 * TABLE; bytes++) {
+        struct node_lists *kept = node_lists_new(bytes);
+        for (oid node = 1; node <= 512; node++) {
+            keep_long(kept, node, 0);
+        }
+        assert_true(has_long(kept, 1, 0) && has_long(kept, 512, 0));
+        keep_long(kept, 513, 0);
+        assert_int_equal(has_long(kept, 1, 0), bytes == 3 * TABLE);
+        assert_int_equal(has_long(kept, 512, 0), bytes == 3 * TABLE);
+        assert_true(has_long(kept, 513, 0));
+        node_lists_free(kept);
+    }
+}
+
+static void
+lists_take_what_the_tables_leave(void **state)
+{
+    enum { TABLE = 1024 * 16 };
+    (void)state;
+    for (size_t bytes = TABLE + 15; bytes <= TABLE + 16; bytes++) {
+        struct node_lists *kept = node_lists_new(bytes);
+        keep_long(kept, 1, 1);
+        assert_int_equal(has_long(kept, 1, 1), bytes == TABLE + 16);
+        /* The next one finds no room, and has that of all others. */
+        keep_long(kept, 2, 1);
+        assert_false(has_long(kept, 1, 1));
+        assert_int_equal(has_long(kept, 2, 1), bytes == TABLE + 16);
+        node_lists_free(kept);
+    }
+    /* When two tables leave room for three counts, that is what there is. */
+    struct node_lists *kept = node_lists_new(2 * TABLE + 3 * 16);
+    const struct node_listing other = {.place = TRIPLE_OBJECT};
+    node_lists_keep(kept, 1, &other, 1, NULL, 0);
+    keep_long(kept, 1, 2);
+    keep_long(kept, 2, 1);
+    assert_true(has_long(kept, 1, 2) && has_long(kept, 2, 1));
+    keep_long(kept, 3, 1);
+    assert_false(has_long(kept, 1, 2) || has_long(kept, 2, 1));
+    assert_true(has_long(kept, 3, 1));
+    node_lists_free(kept);
+}
+
+/* A list has a sixteenth of all the room at most, else it is passed over, and harms no other. */
+static void
+long_lists_are_kept_among_short_ones(void **state)
+{
+    struct node_lists *kept = node_lists_new(ENOUGH);
+    (void)state;
+    keep_long(kept, 1, 3);
+    keep_long(kept, 2, 4096);
+    assert_true(has_long(kept, 1, 3) && has_long(kept, 2, 4096));
+    keep_long(kept, 3, 4097);
+    assert_false(has_long(kept, 3, 4097));
+    assert_true(has_long(kept, 1, 3) && has_long(kept, 2, 4096));
+    node_lists_free(kept);
+    kept = node_lists_new(16 * ENOUGH);
+    const size_t lengths[] = {1, 0, 5000, 20000, 7, 65536};
+    for (size_t i = 0; i < 6; i++) {
+        keep_long(kept, i + 1, lengths[i]);
+        for (size_t k = 0; k <= i; k++) {
+            assert_true(has_long(kept, k + 1, lengths[k]));
+        }
+    }
+    node_lists_free(kept);
+}
+
+/* The thirty-third listing begins anew. */
+static void
+thirty_two_listings_stay(void **state)
+{
+    struct node_lists *kept = node_lists_new(ENOUGH);
+    const struct triple_count count = {1, 1};
+    const oid node = 5;
+    (void)state;
+    for (oid predicate = 1; predicate <= 33; predicate++) {
+        const struct node_listing listing = {TRIPLE_OBJECT, predicate, TERM_NONE};
+        node_lists_keep(kept, 1, &listing, node, &count, 1);
+        for (oid before = 1; before <= predicate; before++) {
+            struct list_recall asked = {.listing = {TRIPLE_OBJECT, before, TERM_NONE},
+                                        .nodes = &node,
+                                        .count = 1,
+                                        .most = MOST,
+                                        .known = got.known,
+                                        .ends = got.ends,
+                                        .counts = got.counts};
+            assert_int_equal(node_lists_recall(kept, 1, &asked), 1);
+            assert_int_equal(got.known[0], predicate <= 32 || before == predicate);
+        }
+    }
+    node_lists_free(kept);
+}
+
 /* Who gives back what he never had does no harm. */
 static void
 what_never_was_is_let_go(void **state)
@@ -200,6 +344,10 @@ main(void)
         cmocka_unit_test(test_a_version_has_its_own),
         cmocka_unit_test(test_listings_are_told_apart),
         cmocka_unit_test(test_little_room),
+        cmocka_unit_test(nodes_without_a_list_take_room_for_themselves),
+        cmocka_unit_test(lists_take_what_the_tables_leave),
+        cmocka_unit_test(long_lists_are_kept_among_short_ones),
+        cmocka_unit_test(thirty_two_listings_stay),
         cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 
 #include "index/statistics/triple_counts.h"
 #include "tests/support/memory_source.h"
+#include "tests/unit/index/kept_triple_counts.h"
 
 enum {
     QUADS = 3000,
@@ -359,6 +360,77 @@ test_the_cache_is_bounded(void **state)
     memory_source_free(memory);
 }
 
+/* As many subjects with one predicate and one object, in each of so many graphs. */
+static struct memory_source *
+make_wide(unsigned subjects, unsigned graphs, struct quad_oids *ids)
+{
+    struct memory_source *memory = memory_source_new(0);
+    struct arena arena;
+    arena_init(&arena, 0);
+    for (unsigned i = 0; i < subjects * graphs; i++) {
+        const struct quad quad = {iri(&arena, "s", i % subjects), iri(&arena, "p", 0),
+                                  iri(&arena, "o", 0), iri(&arena, "g", i / subjects)};
+        assert_int_equal(memory_source_add(memory, &quad, NULL), STATUS_OK);
+    }
+    const struct quad_source *source = memory_source_table(memory);
+    const struct term p = iri(&arena, "p", 0), o = iri(&arena, "o", 0);
+    *ids = (struct quad_oids){0};
+    assert_int_equal(source->lookup(source->context, &p, &ids->predicate, NULL), STATUS_OK);
+    assert_int_equal(source->lookup(source->context, &o, &ids->object, NULL), STATUS_OK);
+    arena_release(&arena);
+    return memory;
+}
+
+/* Returns how many values there are, or -1 where they need more memory. */
+static int
+count_wide(unsigned subjects, unsigned graphs, enum triple_place by, bool by_predicate,
+           size_t memory_most)
+{
+    struct quad_oids ids;
+    struct memory_source *memory = make_wide(subjects, graphs, &ids);
+    struct count_request request = {.by = by, .memory = memory_most, .check = go_on};
+    struct triple_count *counts;
+    struct reason why;
+    size_t count;
+    request.pattern.predicate = by_predicate ? ids.predicate : OID_NONE;
+    const enum status status =
+        triple_counts_read(memory_source_table(memory), &request, &counts, &count, &why);
+    assert_true(status == STATUS_OK || status == STATUS_LIMIT);
+    if (status == STATUS_OK && by == TRIPLE_OBJECT) {
+        assert_int_equal(counts[0].triples, subjects);
+    }
+    free(counts);
+    memory_source_free(memory);
+    return status == STATUS_OK ? (int)count : -1;
+}
+
+/* A table is half full at most, and while it grows the old one is there beside the new one; of
+ * the subjects of one object each is gathered once. */
+static void
+the_memory_allowed_is_used_up_and_no_more(void **state)
+{
+    enum { SIXTY_FOUR = 2 * 64 * sizeof(struct triple_count) };
+    (void)state;
+    assert_int_equal(count_wide(32, 1, TRIPLE_SUBJECT, false, SIXTY_FOUR), 32);
+    assert_int_equal(count_wide(33, 1, TRIPLE_SUBJECT, false, SIXTY_FOUR), -1);
+    assert_int_equal(count_wide(1, 1, TRIPLE_SUBJECT, false, SIXTY_FOUR - 1), -1);
+    assert_int_equal(count_wide(64, 1, TRIPLE_SUBJECT, false, 2 * SIXTY_FOUR), 64);
+    assert_int_equal(count_wide(65, 1, TRIPLE_SUBJECT, false, 2 * SIXTY_FOUR), -1);
+    assert_int_equal(count_wide(64, 1, TRIPLE_GRAPHS, true, SIXTY_FOUR), 64);
+    assert_int_equal(count_wide(65, 1, TRIPLE_GRAPHS, true, SIXTY_FOUR), -1);
+    assert_int_equal(count_wide(1, 1, TRIPLE_GRAPHS, true, SIXTY_FOUR - 1), -1);
+    assert_int_equal(count_wide(128, 1, TRIPLE_GRAPHS, true, 2 * SIXTY_FOUR), 128);
+    assert_int_equal(count_wide(129, 1, TRIPLE_GRAPHS, true, 2 * SIXTY_FOUR), -1);
+    enum { SUBJECTS_256 = 2 * 256 * sizeof(oid) };
+    assert_int_equal(count_wide(256, 1, TRIPLE_OBJECT, true, SUBJECTS_256), 1);
+    assert_int_equal(count_wide(257, 1, TRIPLE_OBJECT, true, SUBJECTS_256), -1);
+    assert_int_equal(count_wide(1, 1, TRIPLE_OBJECT, true, SUBJECTS_256 - 1), -1);
+    assert_int_equal(count_wide(127, 3, TRIPLE_OBJECT, true, SUBJECTS_256), 1);
+    assert_int_equal(count_wide(128, 3, TRIPLE_OBJECT, true, SUBJECTS_256), -1);
+    assert_int_equal(count_wide(512, 1, TRIPLE_OBJECT, true, 2 * SUBJECTS_256), 1);
+    assert_int_equal(count_wide(513, 1, TRIPLE_OBJECT, true, 2 * SUBJECTS_256), -1);
+}
+
 /* What a scan does as well is counted when it is asked for again in a version, and ascends. */
 static void
 test_what_is_asked_once_is_not_counted(void **state)
@@ -445,7 +517,8 @@ main(void)
         cmocka_unit_test(test_the_cache_is_bounded),
         cmocka_unit_test(test_what_is_asked_once_is_not_counted),
         cmocka_unit_test(test_what_was_counted_for_a_group_ascends),
+        cmocka_unit_test(the_memory_allowed_is_used_up_and_no_more),
         cmocka_unit_test(what_never_was_is_let_go),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + kept_triple_counts_run();
 }
