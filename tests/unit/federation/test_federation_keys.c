@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "index/client/federation/federation_state.h"
 #include "index/protocol/triples_request.h"
+#include "tests/unit/federation/told_rows.h"
 #include "tests/unit/federation/told_streams.h"
 
 enum { HASHES_MOST = 16, ANSWER_MOST = 1 << 16 };
@@ -22,7 +23,9 @@ static size_t sent; /* hashes */
 enum status
 told_answer(size_t partition, uint8_t kind, struct codec_reader *in, struct buf *out)
 {
-    assert_int_equal(kind, INDEX_STREAM_KEYS);
+    if (kind != INDEX_STREAM_KEYS) {
+        return told_rows_answer(partition, kind, in, out);
+    }
     assert_int_equal(codec_get_u8(in), KEYS_SUBJECTS);
     const uint64_t epoch = codec_get_u64(in), known = codec_get_varint(in);
     const size_t from = epoch == partitions[partition].epoch ? known : 0;
@@ -187,5 +190,5 @@ main(void)
         CASE(a_partition_that_was_opened_anew_is_read_anew),
         CASE(answers_that_are_wrong_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + told_rows_run();
 }

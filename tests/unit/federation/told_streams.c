@@ -4,12 +4,15 @@
 
 struct index_client client;
 size_t piece, sessions_ended;
+uint8_t told_flags;
+bool told_waits[PARTITIONS_ASKED];
 static struct partition_client links[PARTITIONS_ASKED];
 
 void
 told_begin(void)
 {
     memset(links, 0, sizeof links);
+    memset(told_waits, 0, sizeof told_waits);
     client = (struct index_client){.partitions = links, .count = PARTITIONS_ASKED};
     piece = 5;
     sessions_ended = 0;
@@ -32,7 +35,7 @@ __wrap_stream_start(struct index_stream_reader *stream, struct index_client *of,
     buf_init(&stream->incoming, TOLD_ANSWER);
     const uint8_t kind = codec_get_u8(&in);
     (void)codec_get_u64(&in);
-    (void)codec_get_u8(&in);
+    told_flags = codec_get_u8(&in);
     stream->status = told_answer(partition, kind, &in, &stream->incoming);
     assert_true(codec_at_end(&in));
     assert_false(stream->incoming.overflowed);
@@ -42,6 +45,10 @@ enum status
 __wrap_stream_take(struct index_stream_reader *stream, struct slice *bytes, struct reason *why)
 {
     const size_t left = stream->incoming.length - stream->offset;
+    stream->call = told_waits[stream->partition] ? (struct stream_call *)(void *)stream : NULL;
+    if (stream->call != NULL) {
+        return status_fail(why, STATUS_AGAIN, "nothing has come");
+    }
     *bytes = slice_of(stream->incoming.data + stream->offset, left < piece ? left : piece);
     stream->offset += bytes->length;
     return bytes->length > 0             ? STATUS_OK

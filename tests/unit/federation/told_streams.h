@@ -20,8 +20,10 @@ enum { PARTITIONS_ASKED = 3, TOLD_ANSWER = 1 << 25 };
 
 /* The client of the partitions. */
 extern struct index_client client;
-extern size_t piece;          /* bytes that are handed out at once */
-extern size_t sessions_ended; /* requests for it */
+extern size_t piece;                      /* bytes that are handed out at once */
+extern size_t sessions_ended;             /* requests for it */
+extern uint8_t told_flags;                /* of the request that is answered */
+extern bool told_waits[PARTITIONS_ASKED]; /* nothing of its answer has come yet */
 
 /* As a program that has just begun; 5 bytes are handed out at once. */
 void told_begin(void);
