@@ -87,6 +87,7 @@ test_import_client_PARTS := tests/unit/index_service/served_partitions.o
 test_import_client_WRAPS := rpc_client_post
 test_index_requests_PARTS := tests/unit/index_service/served_partitions.o tests/unit/moved_clock.o
 test_index_requests_WRAPS := clock_monotonic_ms clock_wall_ms
+test_cursor_PARTS := tests/unit/index_service/direct_answers.o
 test_turns_PARTS := tests/unit/moved_clock.o
 test_turns_WRAPS := clock_monotonic_ms clock_wall_ms
 test_follower_PARTS := tests/unit/index_service/served_partitions.o

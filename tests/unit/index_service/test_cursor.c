@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "index/serve/cursor.h"
+#include "tests/unit/index_service/direct_answers.h"
 
 enum { WINDOW = 1 << 16, ALL = 1 << 20, PIECE = 1000, FILLING = 5 * PIECE, WAIT_MS = 60000 };
 
@@ -442,5 +443,5 @@ main(void)
         CASE(test_answers_that_are_no_longer_wanted),
         CASE(test_who_waits_for_room_has_no_turn),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + direct_answers_run();
 }
