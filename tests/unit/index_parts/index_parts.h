@@ -15,6 +15,18 @@ void a_subject_has_many_predicates(void **state);
 void documents_are_counted_by_their_hosts(void **state);
 void hosts_are_many(void **state);
 
+/* statistics_records.c */
+int open_statistics(void **state);
+int close_statistics(void **state);
+void malformed_sets_are_refused(void **state);
+void sets_change_by_differences(void **state);
+void subjects_of_large_sets_are_only_counted(void **state);
+void stars_are_estimated_by_sets_and_by_the_rest(void **state);
+void sets_with_subjects_are_copied(void **state);
+void counts_are_gone_through(void **state);
+void hosts_are_gone_through(void **state);
+void totals_come_back(void **state);
+
 /* word_queries.c */
 void searches_are_read(void **state);
 void searches_have_bounds(void **state);

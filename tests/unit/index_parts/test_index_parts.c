@@ -365,6 +365,19 @@ main(void)
         cmocka_unit_test(searches_are_read),
         cmocka_unit_test(searches_have_bounds),
         cmocka_unit_test(what_never_was_is_let_go),
+        cmocka_unit_test_setup_teardown(malformed_sets_are_refused, open_statistics,
+                                        close_statistics),
+        cmocka_unit_test_setup_teardown(sets_change_by_differences, open_statistics,
+                                        close_statistics),
+        cmocka_unit_test_setup_teardown(subjects_of_large_sets_are_only_counted, open_statistics,
+                                        close_statistics),
+        cmocka_unit_test_setup_teardown(stars_are_estimated_by_sets_and_by_the_rest,
+                                        open_statistics, close_statistics),
+        cmocka_unit_test_setup_teardown(sets_with_subjects_are_copied, open_statistics,
+                                        close_statistics),
+        cmocka_unit_test_setup_teardown(counts_are_gone_through, open_statistics, close_statistics),
+        cmocka_unit_test_setup_teardown(hosts_are_gone_through, open_statistics, close_statistics),
+        cmocka_unit_test_setup_teardown(totals_come_back, open_statistics, close_statistics),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
