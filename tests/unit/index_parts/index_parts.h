@@ -27,6 +27,15 @@ void counts_are_gone_through(void **state);
 void hosts_are_gone_through(void **state);
 void totals_come_back(void **state);
 
+/* verify_reports.c */
+int open_verified(void **state);
+int close_verified(void **state);
+void what_is_well_is_reported(void **state);
+void what_comes_between_is_counted(void **state);
+void wrong_counts_are_named(void **state);
+void wrong_sets_are_named(void **state);
+void verifying_can_be_ended(void **state);
+
 /* word_queries.c */
 void searches_are_read(void **state);
 void searches_have_bounds(void **state);

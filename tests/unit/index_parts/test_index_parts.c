@@ -378,6 +378,12 @@ main(void)
         cmocka_unit_test_setup_teardown(counts_are_gone_through, open_statistics, close_statistics),
         cmocka_unit_test_setup_teardown(hosts_are_gone_through, open_statistics, close_statistics),
         cmocka_unit_test_setup_teardown(totals_come_back, open_statistics, close_statistics),
+        cmocka_unit_test_setup_teardown(what_is_well_is_reported, open_verified, close_verified),
+        cmocka_unit_test_setup_teardown(what_comes_between_is_counted, open_verified,
+                                        close_verified),
+        cmocka_unit_test_setup_teardown(wrong_counts_are_named, open_verified, close_verified),
+        cmocka_unit_test_setup_teardown(wrong_sets_are_named, open_verified, close_verified),
+        cmocka_unit_test_setup_teardown(verifying_can_be_ended, open_verified, close_verified),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
