@@ -75,6 +75,7 @@ test_federation_values_PARTS := tests/unit/federation/told_streams.o tests/unit/
 test_federation_values_WRAPS := $(told_streams_WRAPS)
 test_federation_keys_PARTS := tests/unit/federation/told_streams.o tests/unit/federation/told_rows.o
 test_federation_keys_WRAPS := $(told_streams_WRAPS)
+test_merged_streams_PARTS := tests/unit/index_service/told_lookups.o
 test_merged_streams_WRAPS := stream_start client_next_bytes stream_close stream_pass_on rpc_call
 test_change_stream_WRAPS := stream_start stream_next stream_close rpc_client_post client_wait
 test_share_PARTS := tests/unit/index_service/federation_searches.o

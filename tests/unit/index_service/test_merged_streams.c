@@ -17,20 +17,17 @@
 #include "index/client/index_client.h"
 #include "index/client/partitions/client_calls.h"
 #include "index/protocol/service_protocol.h"
+#include "tests/unit/index_service/told_lookups.h"
 
-enum { COUNT = 3, OUT_MAXIMUM = 1 << 20 };
+enum { COUNT = MERGED_COUNT, OUT_MAXIMUM = 1 << 20 };
 
-struct script {
-    const char *text; /* of the stream, in pieces of piece_bytes */
-    enum status end;
-};
-static struct script scripts[COUNT];
-static size_t piece_bytes;
+struct script scripts[COUNT];
+size_t piece_bytes;
 static int open_streams;
-static uint8_t asked_stream;
-static unsigned asked;        /* a bit for each partition */
-static char request_text[64]; /* after the stream's kind */
-static size_t request_length;
+uint8_t asked_stream;
+unsigned asked;
+char request_text[REQUEST_MOST];
+size_t request_length;
 static struct buf out;
 static unsigned pieces, refused_piece; /* that is not taken; 0: none */
 static struct buf replies[COUNT];
@@ -38,6 +35,12 @@ static enum status reply_status[COUNT];
 static size_t called;
 
 /* ---- in the place of others ---- */
+
+static struct slice
+bytes_of(const struct script *script)
+{
+    return script->text != NULL ? slice_string(script->text) : script->bytes;
+}
 
 void __wrap_stream_start(struct index_stream_reader *stream, struct index_client *client,
                          size_t partition, struct slice request);
@@ -61,8 +64,10 @@ __wrap_client_next_bytes(struct index_stream_reader *stream, struct slice *bytes
                          struct reason *why)
 {
     const struct script *script = &scripts[stream->partition];
-    const char *rest = script->text + stream->offset;
-    const size_t left = strlen(rest), length = left < piece_bytes ? left : piece_bytes;
+    const struct slice all = bytes_of(script);
+    const char *rest = all.at + stream->offset;
+    const size_t left = all.length - stream->offset,
+                 length = left < piece_bytes ? left : piece_bytes;
     *bytes = slice_of(rest, length);
     stream->offset += length;
     if (length > 0 || script->end == STATUS_END) {
@@ -92,7 +97,11 @@ __wrap_stream_pass_on(struct index_client *client, size_t partition, struct slic
     (void)client;
     asked_stream = (uint8_t)request.at[0];
     asked |= 1u << partition;
-    TRY(piece(context, slice_string(scripts[partition].text), why));
+    const struct slice all = bytes_of(&scripts[partition]);
+    for (size_t at = 0, n; at < all.length; at += n) {
+        n = all.length - at < piece_bytes ? all.length - at : piece_bytes;
+        TRY(piece(context, slice_of(all.at + at, n), why));
+    }
     const enum status end = scripts[partition].end;
     return end == STATUS_END ? STATUS_OK : status_fail(why, end, "partition %zu", partition);
 }
@@ -151,9 +160,9 @@ finish(struct index_client *client)
 static void
 set(const char *a, const char *b, const char *c)
 {
-    scripts[0] = (struct script){a, STATUS_END};
-    scripts[1] = (struct script){b, STATUS_END};
-    scripts[2] = (struct script){c, STATUS_END};
+    scripts[0] = (struct script){.text = a, .end = STATUS_END};
+    scripts[1] = (struct script){.text = b, .end = STATUS_END};
+    scripts[2] = (struct script){.text = c, .end = STATUS_END};
     piece_bytes = SIZE_MAX;
     refused_piece = 0;
 }
@@ -162,6 +171,18 @@ static void
 is_out(const char *expected)
 {
     assert_true(slice_is(buf_slice(&out), expected));
+}
+
+struct index_client *
+merged_begin(enum index_partial partial)
+{
+    return begin(partial);
+}
+
+void
+merged_finish(struct index_client *client)
+{
+    finish(client);
 }
 
 /* ---- dumps ---- */
@@ -562,5 +583,5 @@ main(void)
         cmocka_unit_test(test_all_partitions_are_verified),
         cmocka_unit_test(test_statistics_are_added_up),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + told_lookups_run();
 }
