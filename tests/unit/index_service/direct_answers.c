@@ -19,7 +19,8 @@
 enum {
     DOCUMENTS = 60,
     QUADS_EACH = 60,
-    QUADS_MOST = DOCUMENTS * QUADS_EACH,
+    LONG = 100,
+    QUADS_MOST = DIRECT_QUADS_MOST,
     ANSWER_MOST = 1 << 24,
     MEMORY = 16 << 20,
     NAMES_MOST = QUADS_MOST * 4
@@ -27,27 +28,27 @@ enum {
 
 static char folder[SCRATCH_SIZE];
 static struct partition *partition;
-static struct partition_reader *reader;
-static const struct quad_source *source;
+struct partition_reader *direct_reader;
+const struct quad_source *direct_source;
 static struct arena arena;
 
 /* ---- asking ---- */
 
-static struct buf request, answer;
+struct buf direct_request, direct_answer;
 static struct reason why;
 
 static enum status
 produce(void *job, struct cursor *cursor, struct reason *reason)
 {
     (void)job;
-    return answer_triples(reader, buf_slice(&request), cursor, reason);
+    return answer_triples(direct_reader, buf_slice(&direct_request), cursor, reason);
 }
 
 static enum status
 produce_keys(void *job, struct cursor *cursor, struct reason *reason)
 {
     (void)job;
-    return answer_keys(partition, buf_slice(&request), cursor, reason);
+    return answer_keys(partition, buf_slice(&direct_request), cursor, reason);
 }
 
 static void
@@ -57,8 +58,8 @@ release(void *job)
 }
 
 /* Takes the whole answer to the request; it may use so much memory. */
-static enum status
-ask_with(cursor_produce *producer, size_t memory)
+enum status
+direct_ask(cursor_produce *producer, size_t memory)
 {
     struct turns *turns = turns_new(1, memory);
     struct threads *threads = threads_new(1, 0);
@@ -70,10 +71,10 @@ ask_with(cursor_produce *producer, size_t memory)
     struct cursor *cursor;
     enum status status;
     bool end = false;
-    buf_reset(&answer);
+    buf_reset(&direct_answer);
     must(cursor_open(&cursor, 1, &settings, producer, release, NULL, &why), &why);
     do {
-        status = cursor_read(cursor, answer.length, ANSWER_MOST, &answer, &end, &why);
+        status = cursor_read(cursor, direct_answer.length, ANSWER_MOST, &direct_answer, &end, &why);
         if (status == STATUS_AGAIN) {
             (void)poll(NULL, 0, 1);
         }
@@ -88,7 +89,7 @@ ask_with(cursor_produce *producer, size_t memory)
 static enum status
 ask(void)
 {
-    return ask_with(produce, MEMORY);
+    return direct_ask(produce, MEMORY);
 }
 
 /* Begins a request; places that are OID_NONE are open. */
@@ -96,44 +97,45 @@ static void
 begin_request(uint8_t form, const struct quad_oids *pattern)
 {
     const oid places[] = {pattern->subject, pattern->predicate, pattern->object};
-    buf_reset(&request);
-    codec_put_u8(&request, form);
+    buf_reset(&direct_request);
+    codec_put_u8(&direct_request, form);
     for (int i = 0; i < 3; i++) {
         struct term term = {.kind = TERM_NONE};
         if (places[i] != OID_NONE) {
-            must(source->resolve(source->context, places[i], &arena, &term, &why), &why);
+            must(direct_source->resolve(direct_source->context, places[i], &arena, &term, &why),
+                 &why);
         }
-        index_put_term(&request, &term);
+        index_put_term(&direct_request, &term);
     }
 }
 
 /* ---- what answers consist of ---- */
 
 static oid names[NAMES_MOST];
-static size_t name_count;
+size_t direct_name_count;
 
 /* A name stands for the term that it came with. */
-static oid
-get_name(struct codec_reader *in)
+oid
+direct_name(struct codec_reader *in)
 {
     struct term term, own;
     oid id;
     const uint64_t code = codec_get_varint(in);
     if (code >= INDEX_NAME_FIRST) {
-        assert_true(code - INDEX_NAME_FIRST < name_count);
+        assert_true(code - INDEX_NAME_FIRST < direct_name_count);
         return names[code - INDEX_NAME_FIRST];
     }
     assert_int_equal(code, INDEX_NAME_NEW);
     id = codec_get_u64(in);
     if (oid_is_stored(id)) {
         assert_true(index_get_term(in, &term));
-        must(source->resolve(source->context, id, &arena, &own, &why), &why);
+        must(direct_source->resolve(direct_source->context, id, &arena, &own, &why), &why);
         assert_true(term_compare(&term, &own) == 0);
     }
-    for (size_t i = 0; i < name_count; i++) {
+    for (size_t i = 0; i < direct_name_count; i++) {
         assert_true(names[i] != id);
     }
-    names[name_count++] = id;
+    names[direct_name_count++] = id;
     return id;
 }
 
@@ -141,7 +143,7 @@ static void
 check_version(struct codec_reader *in)
 {
     uint64_t version[2];
-    partition_reader_version(reader, version);
+    partition_reader_version(direct_reader, version);
     assert_int_equal(codec_get_u64(in), version[0]);
     assert_int_equal(codec_get_u64(in), version[1]);
 }
@@ -159,7 +161,7 @@ static struct term_digest
 digest_of(oid id)
 {
     struct term_digest digest;
-    must(partition_reader_digest(reader, id, &arena, &digest, &why), &why);
+    must(partition_reader_digest(direct_reader, id, &arena, &digest, &why), &why);
     return digest;
 }
 
@@ -171,18 +173,19 @@ same_digest(struct term_digest a, struct term_digest b)
 
 /* ---- the quads of the partition ---- */
 
-static struct quad_oids rows[QUADS_MOST];
+struct quad_oids direct_rows[QUADS_MOST];
 
-static size_t
-scan(const struct quad_oids *pattern, enum quad_order order)
+size_t
+direct_scan(const struct quad_oids *pattern, enum quad_order order)
 {
     struct quad_scan *scanning;
     size_t count = 0;
-    must(source->scan(source->context, pattern, order, &scanning, &why), &why);
+    must(direct_source->scan(direct_source->context, pattern, order, &scanning, &why), &why);
     for (size_t n = 1; n > 0; count += n) {
-        must(source->scan_next(scanning, rows + count, QUADS_MOST - count, &n, &why), &why);
+        must(direct_source->scan_next(scanning, direct_rows + count, QUADS_MOST - count, &n, &why),
+             &why);
     }
-    source->scan_close(scanning);
+    direct_source->scan_close(scanning);
     return count;
 }
 
@@ -197,11 +200,11 @@ static struct quad_oids
 bound_places(unsigned bound)
 {
     const struct quad_oids any = {0};
-    const size_t count = scan(&any, ORDER_SPOC);
-    struct quad_oids quad = rows[count / 2];
+    const size_t count = direct_scan(&any, ORDER_SPOC);
+    struct quad_oids quad = direct_rows[count / 2];
     assert_true(count > QUADS_MOST / 2);
     for (size_t i = count / 2; i < count && (quad.subject & 7) != OID_KIND_IRI; i++) {
-        quad = rows[i];
+        quad = direct_rows[i];
     }
     return (struct quad_oids){bound & 1 ? quad.subject : OID_NONE,
                               bound & 2 ? quad.predicate : OID_NONE,
@@ -231,8 +234,8 @@ set_up(void **state)
     struct buf text;
     (void)state;
     fixture_seed = 88172645463325252u;
-    buf_init(&request, ANSWER_MOST);
-    buf_init(&answer, ANSWER_MOST);
+    buf_init(&direct_request, ANSWER_MOST);
+    buf_init(&direct_answer, ANSWER_MOST);
     buf_init(&text, 1 << 20);
     arena_init(&arena, 0);
     assert_true(scratch_folder(folder, "direct_answers"));
@@ -243,11 +246,17 @@ set_up(void **state)
         fixture_document(i, QUADS_EACH, &text);
         (void)fixture_add(batch, i, 1, &text);
     }
+    buf_reset(&text);
+    for (unsigned i = 0; i < LONG; i++) { /* more of one resource than are read at once */
+        (void)buf_printf(&text, "<http://s.example/long> <http://p.example/%u> \"%u\" .\n",
+                         i < LONG - 3 ? 0 : i - LONG + 4, i);
+    }
+    (void)fixture_add(batch, DOCUMENTS, 1, &text);
     must(index_batch_commit(batch, &why), &why);
     index_batch_free(batch);
     buf_release(&text);
-    must(partition_reader_open(&reader, partition, &why), &why);
-    source = partition_reader_source(reader);
+    must(partition_reader_open(&direct_reader, partition, &why), &why);
+    direct_source = partition_reader_source(direct_reader);
     return 0;
 }
 
@@ -255,12 +264,12 @@ static int
 tear_down(void **state)
 {
     (void)state;
-    partition_reader_close(reader);
+    partition_reader_close(direct_reader);
     partition_close(partition);
     fixture_run("rm -r %s%s", folder, "");
     arena_release(&arena);
-    buf_release(&request);
-    buf_release(&answer);
+    buf_release(&direct_request);
+    buf_release(&direct_answer);
     return 0;
 }
 
@@ -271,14 +280,14 @@ check_counts(const struct count_request *wanted)
 {
     struct triple_count *counts;
     size_t count;
-    struct codec_reader in = codec_reader_of(buf_slice(&answer));
-    must(triple_counts_read(source, wanted, &counts, &count, &why), &why);
+    struct codec_reader in = codec_reader_of(buf_slice(&direct_answer));
+    must(triple_counts_read(direct_source, wanted, &counts, &count, &why), &why);
     assert_int_equal(codec_get_u8(&in), TRIPLES_KNOWN);
     check_version(&in);
-    name_count = 0;
+    direct_name_count = 0;
     for (size_t i = 0; i < count; i++) {
         assert_int_equal(codec_get_varint(&in), counts[i].triples);
-        assert_true(wanted->by == TRIPLE_ALL || get_name(&in) == counts[i].value);
+        assert_true(wanted->by == TRIPLE_ALL || direct_name(&in) == counts[i].value);
     }
     assert_true(count > 0 && codec_at_end(&in));
     free(counts);
@@ -299,7 +308,7 @@ counts_are_those_of_the_quads(void **state)
                 check_counts(&wanted);
                 continue;
             }
-            struct codec_reader in = codec_reader_of(buf_slice(&answer));
+            struct codec_reader in = codec_reader_of(buf_slice(&direct_answer));
             assert_int_equal(codec_get_u8(&in), TRIPLES_UNKNOWN);
             check_version(&in);
             assert_true(codec_at_end(&in));
@@ -313,20 +322,20 @@ what_does_not_fit_is_not_known(void **state)
     const struct quad_oids any = {0};
     (void)state;
     begin_request(TRIPLE_OBJECT, &any);
-    assert_int_equal(ask_with(produce, 1 << 10), STATUS_OK);
-    assert_int_equal(answer.data[0], TRIPLES_UNKNOWN);
-    assert_int_equal(answer.length, 17);
+    assert_int_equal(direct_ask(produce, 1 << 10), STATUS_OK);
+    assert_int_equal(direct_answer.data[0], TRIPLES_UNKNOWN);
+    assert_int_equal(direct_answer.length, 17);
     begin_request(TRIPLES_FINGERPRINTS, &any);
-    assert_int_equal(ask_with(produce, 1 << 10), STATUS_OK);
-    assert_int_equal(answer.data[0], TRIPLES_UNKNOWN);
-    assert_int_equal(answer.length, 1);
+    assert_int_equal(direct_ask(produce, 1 << 10), STATUS_OK);
+    assert_int_equal(direct_answer.data[0], TRIPLES_UNKNOWN);
+    assert_int_equal(direct_answer.length, 1);
     begin_request(TRIPLES_VALUES, &any);
-    codec_put_u8(&request, TRIPLE_OBJECT);
-    codec_put_u64(&request, 0);
-    codec_put_u64(&request, 0);
-    assert_int_equal(ask_with(produce, 1 << 10), STATUS_OK);
-    assert_int_equal(answer.data[0], TRIPLES_UNKNOWN);
-    assert_int_equal(answer.length, 17);
+    codec_put_u8(&direct_request, TRIPLE_OBJECT);
+    codec_put_u64(&direct_request, 0);
+    codec_put_u64(&direct_request, 0);
+    assert_int_equal(direct_ask(produce, 1 << 10), STATUS_OK);
+    assert_int_equal(direct_answer.data[0], TRIPLES_UNKNOWN);
+    assert_int_equal(direct_answer.length, 17);
 }
 
 /* ---- fingerprints, and rows by their numbers ---- */
@@ -336,8 +345,8 @@ check_fingerprints(const struct quad_oids *pattern, unsigned bound)
 {
     static uint64_t hashes[QUADS_MOST];
     static bool seen[QUADS_MOST];
-    struct codec_reader in = codec_reader_of(buf_slice(&answer));
-    const size_t count = scan(pattern, order_of(bound));
+    struct codec_reader in = codec_reader_of(buf_slice(&direct_answer));
+    const size_t count = direct_scan(pattern, order_of(bound));
     uint64_t before = 0;
     memset(seen, 0, sizeof seen);
     assert_int_equal(codec_get_u8(&in), TRIPLES_KNOWN);
@@ -350,7 +359,7 @@ check_fingerprints(const struct quad_oids *pattern, unsigned bound)
     assert_true(codec_at_end(&in));
     for (size_t i = 0; i < count; i++) {
         for (size_t k = i > 50 ? i - 50 : 0; k < i; k++) {
-            assert_int_equal(hashes[i] == hashes[k], same_triple(&rows[i], &rows[k]));
+            assert_int_equal(hashes[i] == hashes[k], same_triple(&direct_rows[i], &direct_rows[k]));
         }
     }
 }
@@ -376,9 +385,9 @@ ask_rows(const struct quad_oids *pattern, size_t first, size_t each, size_t coun
         asked++;
     }
     begin_request(TRIPLES_ROWS, pattern);
-    codec_put_varint(&request, asked);
+    codec_put_varint(&direct_request, asked);
     for (size_t i = first; i < count; i += each) {
-        codec_put_varint(&request, i == first ? first : each);
+        codec_put_varint(&direct_request, i == first ? first : each);
     }
 }
 
@@ -389,17 +398,17 @@ rows_are_named_by_their_numbers(void **state)
     (void)state;
     for (unsigned bound = 0; bound < 8; bound++) {
         const struct quad_oids pattern = bound_places(bound);
-        const size_t count = scan(&pattern, order_of(bound));
+        const size_t count = direct_scan(&pattern, order_of(bound));
         for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
             const size_t first = steps[s][0], each = steps[s][1];
             ask_rows(&pattern, first, each, count);
             assert_int_equal(ask(), STATUS_OK);
-            struct codec_reader in = codec_reader_of(buf_slice(&answer));
-            name_count = 0;
+            struct codec_reader in = codec_reader_of(buf_slice(&direct_answer));
+            direct_name_count = 0;
             for (size_t i = first; i < count; i += each) {
-                assert_int_equal(get_name(&in), rows[i].subject);
-                assert_int_equal(get_name(&in), rows[i].predicate);
-                assert_int_equal(get_name(&in), rows[i].object);
+                assert_int_equal(direct_name(&in), direct_rows[i].subject);
+                assert_int_equal(direct_name(&in), direct_rows[i].predicate);
+                assert_int_equal(direct_name(&in), direct_rows[i].object);
             }
             assert_true(codec_at_end(&in));
         }
@@ -410,7 +419,7 @@ static void
 numbers_that_are_wrong_are_refused(void **state)
 {
     const struct quad_oids any = {0};
-    const size_t count = scan(&any, ORDER_SPOC);
+    const size_t count = direct_scan(&any, ORDER_SPOC);
     static const uint64_t wrong[][4] = {
         {3, 1, 0, 2}, {2, 5, 0, 0}, {4, 1, 1, 1}, {2, 1, 1, 1}, {2, 0, 1 << 20, 0}};
     static const size_t lengths[] = {4, 3, 4, 4, 3};
@@ -418,14 +427,14 @@ numbers_that_are_wrong_are_refused(void **state)
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         begin_request(TRIPLES_ROWS, &any);
         for (size_t k = 0; k < lengths[i]; k++) {
-            codec_put_varint(&request, wrong[i][k]);
+            codec_put_varint(&direct_request, wrong[i][k]);
         }
         assert_int_equal(ask(), STATUS_PROTOCOL);
     }
     for (size_t last = count - 1; last <= count; last++) {
         begin_request(TRIPLES_ROWS, &any);
-        codec_put_varint(&request, 1);
-        codec_put_varint(&request, last);
+        codec_put_varint(&direct_request, 1);
+        codec_put_varint(&direct_request, last);
         assert_int_equal(ask(), last < count ? STATUS_OK : STATUS_PROTOCOL);
     }
 }
@@ -436,9 +445,9 @@ static void
 ask_values(const struct quad_oids *pattern, enum triple_place by, uint64_t first, uint64_t second)
 {
     begin_request(TRIPLES_VALUES, pattern);
-    codec_put_u8(&request, (uint8_t)by);
-    codec_put_u64(&request, first);
-    codec_put_u64(&request, second);
+    codec_put_u8(&direct_request, (uint8_t)by);
+    codec_put_u64(&direct_request, first);
+    codec_put_u64(&direct_request, second);
     assert_int_equal(ask(), STATUS_OK);
 }
 
@@ -449,9 +458,9 @@ check_values(const struct quad_oids *pattern, enum triple_place by)
         .pattern = *pattern, .by = by, .memory = MEMORY, .check = go_on};
     struct triple_count *counts;
     size_t count;
-    struct codec_reader in = codec_reader_of(buf_slice(&answer));
+    struct codec_reader in = codec_reader_of(buf_slice(&direct_answer));
     struct term_digest before = {0};
-    must(triple_counts_read(source, &wanted, &counts, &count, &why), &why);
+    must(triple_counts_read(direct_source, &wanted, &counts, &count, &why), &why);
     assert_int_equal(codec_get_u8(&in), TRIPLES_KNOWN);
     check_version(&in);
     struct term_digest *digests = memory_alloc(count * sizeof *digests);
@@ -479,7 +488,7 @@ values_are_told_by_their_digests(void **state)
 {
     uint64_t version[2];
     (void)state;
-    partition_reader_version(reader, version);
+    partition_reader_version(direct_reader, version);
     for (unsigned bound = 0; bound < 4; bound++) {
         const struct quad_oids pattern = bound_places(bound);
         for (unsigned by = TRIPLE_SUBJECT; by < TRIPLE_ALL; by++) {
@@ -492,8 +501,8 @@ values_are_told_by_their_digests(void **state)
             check_values(&pattern, (enum triple_place)by);
             /* Who knows this version is told no values. */
             ask_values(&pattern, (enum triple_place)by, version[0], version[1]);
-            assert_int_equal(answer.length, 17);
-            assert_int_equal(answer.data[0], TRIPLES_KNOWN);
+            assert_int_equal(direct_answer.length, 17);
+            assert_int_equal(direct_answer.data[0], TRIPLES_KNOWN);
         }
     }
 }
@@ -503,8 +512,8 @@ values_are_told_by_their_digests(void **state)
 static void
 check_triples_of(const struct quad_oids *pattern, unsigned by, const oid *values, size_t count)
 {
-    struct codec_reader in = codec_reader_of(buf_slice(&answer));
-    const size_t all = scan(pattern, ORDER_COUNT);
+    struct codec_reader in = codec_reader_of(buf_slice(&direct_answer));
+    const size_t all = direct_scan(pattern, ORDER_COUNT);
     const oid bound[] = {pattern->subject, pattern->predicate, pattern->object};
     unsigned open = 0;
     for (unsigned i = 0; i < 3; i++) {
@@ -512,12 +521,13 @@ check_triples_of(const struct quad_oids *pattern, unsigned by, const oid *values
     }
     assert_int_equal(codec_get_u8(&in), TRIPLES_KNOWN);
     for (size_t i = 0; i < all; i++) {
-        const oid places[] = {rows[i].subject, rows[i].predicate, rows[i].object};
+        const oid places[] = {direct_rows[i].subject, direct_rows[i].predicate,
+                              direct_rows[i].object};
         size_t at = 0;
         while (at < count && values[at] != places[by]) {
             at++;
         }
-        if (at == count || (i > 0 && same_triple(&rows[i], &rows[i - 1]))) {
+        if (at == count || (i > 0 && same_triple(&direct_rows[i], &direct_rows[i - 1]))) {
             continue;
         }
         assert_int_equal(codec_get_varint(&in), at);
@@ -540,9 +550,10 @@ triples_are_told_of_the_values_asked_for(void **state)
         const struct quad_oids pattern = bound_places(bound);
         for (unsigned by = 0; by < 3; by++) {
             size_t count = 0;
-            const size_t all = scan(&pattern, ORDER_COUNT);
+            const size_t all = direct_scan(&pattern, ORDER_COUNT);
             for (size_t i = 0; i < all && count < VALUES; i += 3) {
-                const oid places[] = {rows[i].subject, rows[i].predicate, rows[i].object};
+                const oid places[] = {direct_rows[i].subject, direct_rows[i].predicate,
+                                      direct_rows[i].object};
                 bool known = false;
                 for (size_t k = 0; k < count; k++) {
                     known = known || values[k] == places[by];
@@ -551,12 +562,12 @@ triples_are_told_of_the_values_asked_for(void **state)
                 count += !known;
             }
             begin_request(TRIPLES_OF_VALUES, &pattern);
-            codec_put_u8(&request, (uint8_t)by);
-            codec_put_varint(&request, count);
+            codec_put_u8(&direct_request, (uint8_t)by);
+            codec_put_varint(&direct_request, count);
             for (size_t i = 0; i < count; i++) {
                 const struct term_digest digest = digest_of(values[i]);
-                codec_put_u64(&request, digest.high);
-                codec_put_u64(&request, digest.low);
+                codec_put_u64(&direct_request, digest.high);
+                codec_put_u64(&direct_request, digest.low);
             }
             assert_int_equal(ask(), STATUS_OK);
             check_triples_of(&pattern, by, values, count);
@@ -580,17 +591,17 @@ patterns_of_unknown_terms_match_nothing(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         for (int place = 0; place < 2; place++) {
-            buf_reset(&request);
-            codec_put_u8(&request, cases[i].form);
-            index_put_term(&request, place == 0 ? &unknown : &any);
-            index_put_term(&request, place == 1 ? &unknown : &any);
-            index_put_term(&request, &any);
+            buf_reset(&direct_request);
+            codec_put_u8(&direct_request, cases[i].form);
+            index_put_term(&direct_request, place == 0 ? &unknown : &any);
+            index_put_term(&direct_request, place == 1 ? &unknown : &any);
+            index_put_term(&direct_request, &any);
             for (size_t k = 0; k < cases[i].rest; k++) {
-                codec_put_u8(&request, cases[i].form == TRIPLES_OF_VALUES && k == 1);
+                codec_put_u8(&direct_request, cases[i].form == TRIPLES_OF_VALUES && k == 1);
             }
             assert_int_equal(ask(), STATUS_OK);
-            assert_int_equal(answer.length, cases[i].length);
-            assert_int_equal(answer.data[0], TRIPLES_KNOWN);
+            assert_int_equal(direct_answer.length, cases[i].length);
+            assert_int_equal(direct_answer.data[0], TRIPLES_KNOWN);
         }
     }
 }
@@ -602,10 +613,10 @@ malformed_requests_are_refused(void **state)
     (void)state;
     for (uint8_t form = 0; form <= TRIPLES_OF_VALUES + 1; form++) {
         begin_request(form, &any);
-        request.length--; /* the last term is missing */
+        direct_request.length--; /* the last term is missing */
         assert_int_equal(ask(), STATUS_PROTOCOL);
         begin_request(form, &any);
-        codec_put_u8(&request, 0xFF); /* a byte too many, or less than is needed */
+        codec_put_u8(&direct_request, 0xFF); /* a byte too many, or less than is needed */
         assert_int_equal(ask(), STATUS_PROTOCOL);
         begin_request(form, &any);
         const enum status expected = form <= TRIPLES_FINGERPRINTS ? STATUS_OK : STATUS_PROTOCOL;
@@ -613,20 +624,20 @@ malformed_requests_are_refused(void **state)
     }
     for (int wrong = 0; wrong < 4; wrong++) {
         begin_request(TRIPLES_VALUES, &any);
-        codec_put_u8(&request, wrong == 1 ? TRIPLE_ALL : TRIPLE_OBJECT);
-        codec_put_u64(&request, 1);
-        codec_put_u64(&request, 1);
+        codec_put_u8(&direct_request, wrong == 1 ? TRIPLE_ALL : TRIPLE_OBJECT);
+        codec_put_u64(&direct_request, 1);
+        codec_put_u64(&direct_request, 1);
         if (wrong == 2) {
-            codec_put_u8(&request, 0);
+            codec_put_u8(&direct_request, 0);
         }
-        request.length -= wrong == 3;
+        direct_request.length -= wrong == 3;
         assert_int_equal(ask(), wrong ? STATUS_PROTOCOL : STATUS_OK);
         begin_request(TRIPLES_OF_VALUES, &any);
-        codec_put_u8(&request, wrong == 1 ? TRIPLE_ALL : TRIPLE_OBJECT);
-        codec_put_varint(&request, wrong == 2 ? 2 : 1);
-        codec_put_u64(&request, 1);
-        codec_put_u64(&request, 1);
-        request.length -= wrong == 3;
+        codec_put_u8(&direct_request, wrong == 1 ? TRIPLE_ALL : TRIPLE_OBJECT);
+        codec_put_varint(&direct_request, wrong == 2 ? 2 : 1);
+        codec_put_u64(&direct_request, 1);
+        codec_put_u64(&direct_request, 1);
+        direct_request.length -= wrong == 3;
         assert_int_equal(ask(), wrong ? STATUS_PROTOCOL : STATUS_OK);
     }
 }
@@ -637,33 +648,33 @@ keys_are_read_on(void **state)
 {
     (void)state;
     for (int wrong = 0; wrong < 3; wrong++) {
-        buf_reset(&request);
-        codec_put_u8(&request, wrong == 1 ? KEY_PLACES : KEYS_SUBJECTS);
-        codec_put_u64(&request, 0);
-        codec_put_varint(&request, 0);
+        buf_reset(&direct_request);
+        codec_put_u8(&direct_request, wrong == 1 ? KEY_PLACES : KEYS_SUBJECTS);
+        codec_put_u64(&direct_request, 0);
+        codec_put_varint(&direct_request, 0);
         if (wrong == 2) {
-            codec_put_u8(&request, 0);
+            codec_put_u8(&direct_request, 0);
         }
-        assert_int_equal(ask_with(produce_keys, MEMORY), wrong ? STATUS_PROTOCOL : STATUS_OK);
+        assert_int_equal(direct_ask(produce_keys, MEMORY), wrong ? STATUS_PROTOCOL : STATUS_OK);
     }
-    buf_reset(&request);
-    codec_put_u8(&request, KEYS_SUBJECTS);
-    codec_put_u64(&request, 0);
-    codec_put_varint(&request, 0);
-    assert_int_equal(ask_with(produce_keys, MEMORY), STATUS_OK);
-    struct codec_reader in = codec_reader_of(buf_slice(&answer));
+    buf_reset(&direct_request);
+    codec_put_u8(&direct_request, KEYS_SUBJECTS);
+    codec_put_u64(&direct_request, 0);
+    codec_put_varint(&direct_request, 0);
+    assert_int_equal(direct_ask(produce_keys, MEMORY), STATUS_OK);
+    struct codec_reader in = codec_reader_of(buf_slice(&direct_answer));
     assert_int_equal(codec_get_u8(&in), TRIPLES_KNOWN);
     const uint64_t epoch = codec_get_u64(&in);
     assert_int_equal(codec_get_varint(&in), 0);
     const size_t keys = (size_t)(in.end - in.at) / 4;
     assert_int_equal((size_t)(in.end - in.at) % 4, 0);
     assert_true(keys > DOCUMENTS);
-    buf_reset(&request);
-    codec_put_u8(&request, KEYS_SUBJECTS);
-    codec_put_u64(&request, epoch);
-    codec_put_varint(&request, keys - 2);
-    assert_int_equal(ask_with(produce_keys, MEMORY), STATUS_OK);
-    in = codec_reader_of(buf_slice(&answer));
+    buf_reset(&direct_request);
+    codec_put_u8(&direct_request, KEYS_SUBJECTS);
+    codec_put_u64(&direct_request, epoch);
+    codec_put_varint(&direct_request, keys - 2);
+    assert_int_equal(direct_ask(produce_keys, MEMORY), STATUS_OK);
+    in = codec_reader_of(buf_slice(&direct_answer));
     assert_int_equal(codec_get_u8(&in), TRIPLES_KNOWN);
     assert_int_equal(codec_get_u64(&in), epoch);
     assert_int_equal(codec_get_varint(&in), keys - 2);
@@ -684,6 +695,11 @@ direct_answers_run(void)
         cmocka_unit_test(patterns_of_unknown_terms_match_nothing),
         cmocka_unit_test(malformed_requests_are_refused),
         cmocka_unit_test(keys_are_read_on),
+        cmocka_unit_test(quads_of_patterns_are_found),
+        cmocka_unit_test(patterns_have_what_their_answers_rest_on),
+        cmocka_unit_test(quads_of_words_are_found),
+        cmocka_unit_test(resources_are_described),
+        cmocka_unit_test(malformed_lookups_are_refused),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
