@@ -65,6 +65,7 @@ test_index_staging_WRAPS := poll
 test_trees_PARTS := tests/unit/index_trees/trees_files.o tests/unit/index_trees/trees_blocks.o
 test_triple_counts_PARTS := tests/unit/index/kept_triple_counts.o
 test_index_rows_PARTS := tests/unit/index/row_blocks.o
+test_stream_reader_PARTS := tests/unit/index_service/told_links.o
 test_stream_reader_WRAPS := stream_pass_on rpc_client_post clock_monotonic_ms poll
 told_streams_WRAPS := stream_start stream_take stream_close rpc_client_post
 test_federation_counts_PARTS := tests/unit/federation/told_streams.o
