@@ -138,6 +138,20 @@ come_back(void)
     put("http://two.example/4", 1, false, first_document);
 }
 
+/* A subject with more predicates than a set that is held has. */
+static void
+become_large(void)
+{
+    struct buf text;
+    buf_init(&text, 1 << 14);
+    for (unsigned i = 0; i <= SET_PREDICATES_MOST; i++) {
+        (void)buf_printf(&text, "<http://s.example/1> <http://p.example/%u> \"12\" .\n", i);
+    }
+    (void)buf_append_char(&text, '\0');
+    put("http://large.example/", 1, false, text.data);
+    buf_release(&text);
+}
+
 static void
 nothing_new(void)
 {
@@ -155,7 +169,8 @@ after_the_log(void)
 void
 what_comes_between_is_counted(void **state)
 {
-    static void (*const changes[])(void) = {change_much, remove_everything, come_back, nothing_new};
+    static void (*const changes[])(void) = {change_much, remove_everything, come_back, become_large,
+                                            nothing_new};
     char before[4096];
     (void)state;
     words_left_out = true;

@@ -396,6 +396,45 @@ partitions_that_break_off_give_nothing(void **state)
     is_said("0 1.00 urn:a urn:a\n0 1.00 urn:b urn:b\n");
 }
 
+/* What was asked wrongly is so everywhere; and of no partition there is no answer. */
+static void
+only_some_failures_are_passed_over(void **state)
+{
+    static const struct {
+        enum status failed, told;
+        bool passed_over;
+    } cases[] = {{STATUS_TIMEOUT, STATUS_TIMEOUT, true},
+                 {STATUS_SYSTEM, STATUS_SYSTEM, true},
+                 {STATUS_CORRUPT, STATUS_CORRUPT, true},
+                 {STATUS_NOT_FOUND, STATUS_AGAIN, true},
+                 {STATUS_STALE, STATUS_AGAIN, true},
+                 {STATUS_CANCELLED, STATUS_AGAIN, true},
+                 {STATUS_BAD_INPUT, STATUS_BAD_INPUT, false},
+                 {STATUS_LIMIT, STATUS_LIMIT, false},
+                 {STATUS_UNSUPPORTED, STATUS_UNSUPPORTED, false},
+                 {STATUS_MISUSE, STATUS_MISUSE, false}};
+    const struct reason what = {"it broke off"};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        client_begin(client, INDEX_PARTIAL_ERROR, 0, NULL);
+        assert_int_equal(client_miss(client, 1, cases[i].failed, &what, &why), cases[i].told);
+        assert_string_equal(why.text, "index partition 1 (ipc:///nonexistent/1): it broke off");
+        client_begin(client, INDEX_PARTIAL_WARN, 0, NULL);
+        for (size_t partition = 0; partition < MERGED_COUNT; partition++) {
+            const bool last = partition + 1 == MERGED_COUNT;
+            const bool missing = cases[i].passed_over && !last;
+            assert_int_equal(client_miss(client, partition, cases[i].failed, &what, &why),
+                             missing ? STATUS_OK : cases[i].told);
+            assert_int_equal(client->partitions[partition].missing, missing);
+            if (missing) {
+                assert_string_equal(client->partitions[partition].why.text, "it broke off");
+            }
+        }
+        client_begin(client, INDEX_PARTIAL_ERROR, 0, NULL);
+        assert_false(client->partitions[0].missing || client->partitions[1].missing);
+    }
+}
+
 /* ---- resources ---- */
 
 static void
@@ -517,6 +556,7 @@ told_lookups_run(void)
         CASE(statements_come_pattern_by_pattern),
         CASE(many_statements_are_read),
         CASE(partitions_that_break_off_give_nothing),
+        CASE(only_some_failures_are_passed_over),
         CASE(resources_are_numbered_in_their_partitions),
         CASE(objects_of_nothing_asked_for_are_refused),
     };
