@@ -103,6 +103,6 @@ test_index_tables_WRAPS := tree_get tree_put cursor_write cursor_write_last cloc
 test_tree_calls_WRAPS := tree_get tree_position tree_cursor_open tree_cursor_move fence_seek fence_next tree_copy_pages \
 	tree_compact_step
 test_index_parts_PARTS := tests/unit/index_parts/posting_pieces.o tests/unit/index_parts/links_lists.o \
-	tests/unit/index_parts/census_model.o tests/unit/index_parts/statistics_records.o tests/unit/index_parts/verify_reports.o tests/unit/index_parts/word_queries.o
+	tests/unit/index_parts/census_model.o tests/unit/index_parts/memtable_model.o tests/unit/index_parts/statistics_records.o tests/unit/index_parts/verify_reports.o tests/unit/index_parts/word_queries.o
 test_provenance_ALONE := it starts itself anew as the metadata store
 test_index_mixed_ALONE := it starts itself anew as a partition

@@ -36,6 +36,11 @@ void wrong_counts_are_named(void **state);
 void wrong_sets_are_named(void **state);
 void verifying_can_be_ended(void **state);
 
+/* memtable_model.c */
+void words_in_memory_are_found(void **state);
+void words_count_from_the_end_of_their_literal(void **state);
+void words_in_memory_are_freed(void **state);
+
 /* word_queries.c */
 void searches_are_read(void **state);
 void searches_have_bounds(void **state);

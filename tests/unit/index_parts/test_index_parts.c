@@ -384,6 +384,9 @@ main(void)
         cmocka_unit_test_setup_teardown(wrong_counts_are_named, open_verified, close_verified),
         cmocka_unit_test_setup_teardown(wrong_sets_are_named, open_verified, close_verified),
         cmocka_unit_test_setup_teardown(verifying_can_be_ended, open_verified, close_verified),
+        cmocka_unit_test(words_in_memory_are_found),
+        cmocka_unit_test(words_count_from_the_end_of_their_literal),
+        cmocka_unit_test(words_in_memory_are_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
