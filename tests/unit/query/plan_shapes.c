@@ -589,8 +589,9 @@ check_work(const struct query *query, struct memory_source *source, const struct
                      STATUS_OK);
     /* Counts that a query asks for are kept for the next ones, so work is as told where all are
      * run. */
+    const bool all_are_run = !(BRIEF_SANITIZED && is_brief());
     if (report.rows != shape->rows || answers != shape->answers ||
-        (!is_brief() && (report.scanned != shape->scanned || report.scans != shape->scans))) {
+        (all_are_run && (report.scanned != shape->scanned || report.scans != shape->scans))) {
         fail_msg("%s: %llu rows, %llu quads of %llu scans, answers 0x%08x", shape->query,
                  (unsigned long long)report.rows, (unsigned long long)report.scanned,
                  (unsigned long long)report.scans, answers);
@@ -603,7 +604,10 @@ plans_have_their_shapes(void **state)
     struct memory_source *source = plan_source();
     const struct query_options options = {0};
     (void)state;
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i += brief(1, 5)) {
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        if (brief_leaves_out(i, 5)) {
+            continue;
+        }
         struct reason why = {""};
         struct query *query;
         struct buf text, plan, abridged;
