@@ -28,5 +28,7 @@ void plans_have_their_shapes(void **state);
 void test_every_operator_stops(void **state);
 void test_kinds_are_told_by_identifiers(void **state);
 void test_sets_of_predicates_are_asked_for_once(void **state);
+void test_orders_that_are_asked_for(void **state);
+void test_rows_are_told_by_sets_of_predicates(void **state);
 
 #endif

@@ -1,4 +1,6 @@
 /* What plans ask of their source, and how soon they stop. */
+#include <math.h>
+
 #include "index/statistics/triple_counts.h"
 #include "tests/unit/query/plan_case.h"
 
@@ -231,5 +233,219 @@ test_sets_of_predicates_are_asked_for_once(void **state)
         run_watched("SELECT * { ?s a ?c ; :label ?l ; :description ?d ; :knows ?k }", 0),
         STATUS_OK);
     assert_in_range(star_questions, 1, SETS);
+    memory_source_free(memory);
+}
+
+/* ---- orders of joins ---- */
+
+/* The plan's lines without their numbers of rows, set apart by "; ". */
+static void
+plan_of(const char *text, const struct query_options *options, struct buf *out)
+{
+    struct query *query;
+    struct reason why = {{0}};
+    char whole[1024];
+    struct buf plan;
+    buf_init(&plan, 1 << 16);
+    buf_reset(out);
+    snprintf(whole, sizeof whole, PREFIXES "%s", text);
+    if (query_prepare(&query, slice_string(whole), SLICE(""), &why) != STATUS_OK ||
+        query_explain(query, &watched.source, options, false, &plan, &why) != STATUS_OK) {
+        fail_msg("%s: %s", whole, why.text);
+    }
+    query_free(query);
+    for (const char *line = strchr(plan.data, '\n') + 1; *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+        (void)buf_printf(out, "%.*s; ", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+    (void)buf_append_char(out, '\0');
+    buf_release(&plan);
+}
+
+static void
+is_planned(const char *text, const char *order, const char *expected)
+{
+    const struct query_options options = {.join_order = order};
+    struct buf plan;
+    buf_init(&plan, 1 << 16);
+    plan_of(text, &options, &plan);
+    if (strcmp(plan.data, expected) != 0) {
+        print_error("%s, %s\n", text, order ? order : "as the planner has it");
+    }
+    assert_string_equal(plan.data, expected);
+    buf_release(&plan);
+}
+
+/* An order that is asked for is that of a join of so many items; letters that name none, or one
+ * that was joined, leave the choice to the planner. */
+void
+test_orders_that_are_asked_for(void **state)
+{
+    static const char text[] = "SELECT * { ?s :label ?l ; :description ?d ; :self ?x }";
+    static const struct {
+        const char *order, *plan;
+    } cases[] = {
+        {NULL, "listed of ?s (about 9 rows); scan ?s <http://example.org/description> ?d (about 9 "
+               "rows); listed of ?s (about 6 rows); scan ?s <http://example.org/label> ?l (about 6 "
+               "rows); scan ?s <http://example.org/self> ?x (about 4 rows); "},
+        {"abc", "hash join (about 13500 rows);   scan ?s <http://example.org/self> ?x (about 4 "
+                "rows); hash join (about 9000 rows);   scan ?s <http://example.org/description> ?d "
+                "(about 4000 rows); scan ?s <http://example.org/label> ?l (about 6000 rows); "},
+        {"cba", "listed of ?s (about 9 rows); scan ?s <http://example.org/label> ?l (about 9 "
+                "rows); listed of ?s (about 6 rows); scan ?s <http://example.org/description> ?d "
+                "(about 6 rows); scan ?s <http://example.org/self> ?x (about 4 rows); "},
+        {"bca", "hash join (about 9000 rows);   scan ?s <http://example.org/label> ?l (about 6000 "
+                "rows); hash join (about 6000 rows);   scan ?s <http://example.org/self> ?x (about "
+                "4 rows); scan ?s <http://example.org/description> ?d (about 4000 rows); "},
+        {"bac", "hash join (about 9000 rows);   scan ?s <http://example.org/self> ?x (about 4 "
+                "rows); hash join (about 6000 rows);   scan ?s <http://example.org/description> ?d "
+                "(about 4000 rows); scan ?s <http://example.org/label> ?l (about 6000 rows); "},
+        {"ab", "listed of ?s (about 9 rows); scan ?s <http://example.org/description> ?d (about 9 "
+               "rows); listed of ?s (about 6 rows); scan ?s <http://example.org/label> ?l (about 6 "
+               "rows); scan ?s <http://example.org/self> ?x (about 4 rows); "},
+        {"abcd", "listed of ?s (about 9 rows); scan ?s <http://example.org/description> ?d (about "
+                 "9 rows); listed of ?s (about 6 rows); scan ?s <http://example.org/label> ?l "
+                 "(about 6 rows); scan ?s <http://example.org/self> ?x (about 4 rows); "},
+        {"azb", "hash join (about 13500 rows);   scan ?s <http://example.org/self> ?x (about 4 "
+                "rows); hash join (about 9000 rows);   scan ?s <http://example.org/description> ?d "
+                "(about 4000 rows); scan ?s <http://example.org/label> ?l (about 6000 rows); "},
+        {"aab", "hash join (about 13500 rows);   scan ?s <http://example.org/self> ?x (about 4 "
+                "rows); hash join (about 9000 rows);   scan ?s <http://example.org/description> ?d "
+                "(about 4000 rows); scan ?s <http://example.org/label> ?l (about 6000 rows); "},
+        {"zzz", "listed of ?s (about 9 rows); scan ?s <http://example.org/description> ?d (about 9 "
+                "rows); listed of ?s (about 6 rows); scan ?s <http://example.org/label> ?l (about "
+                "6 rows); scan ?s <http://example.org/self> ?x (about 4 rows); "},
+        {"ca`", "listed of ?s (about 9 rows); scan ?s <http://example.org/description> ?d (about 9 "
+                "rows); listed of ?s (about 6 rows); scan ?s <http://example.org/label> ?l (about "
+                "6 rows); scan ?s <http://example.org/self> ?x (about 4 rows); "},
+    };
+    struct memory_source *memory = plan_source();
+    (void)state;
+    watched.source = *memory_source_table(memory);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        is_planned(text, cases[i].order, cases[i].plan);
+    }
+    memory_source_free(memory);
+}
+
+/* ---- sets of predicates ---- */
+
+enum { KNOWN = 5 };
+static oid known[KNOWN];
+
+/* As the data has them: each subject has its predicates the same number of times. Of :self with
+ * another nothing is known. */
+static enum status
+tell_star(void *context, const oid *predicates, size_t count, double *subjects, double *rows,
+          struct reason *why)
+{
+    static const double subject_counts[KNOWN] = {4000, 4000, 2000, 1334, 1},
+                        repeated[KNOWN] = {1.5, 1.5, 2, 2, 3};
+    (void)context, (void)why;
+    *subjects = 4000;
+    *rows = 1;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+        while (at < KNOWN && known[at] != predicates[i]) {
+            at++;
+        }
+        if (i > 0 && predicates[i] < predicates[i - 1]) {
+            fail_msg("the predicates do not ascend");
+        }
+        if (at == 4 && count > 1) {
+            return STATUS_NOT_FOUND;
+        }
+        *subjects = at == KNOWN ? 0 : fmin(*subjects, subject_counts[at]);
+        *rows *= at == KNOWN ? 0 : repeated[at];
+    }
+    *rows *= *subjects;
+    return STATUS_OK;
+}
+
+/* How many rows a subject's other predicates make is known from those that were joined. */
+void
+test_rows_are_told_by_sets_of_predicates(void **state)
+{
+    static const char *const names[KNOWN] = {
+        "http://www.w3.org/1999/02/22-rdf-syntax-ns#type", "http://example.org/label",
+        "http://example.org/description", "http://example.org/knows", "http://example.org/self"};
+    static const struct {
+        const char *text, *plan;
+    } cases[] = {
+        {"SELECT * { ?s a ?c ; :label ?l }",
+         "hash join (about 9000 rows);   scan ?s <http://example.org/label> ?l (about 6000 rows); "
+         "scan ?s <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ?c (about 6000 rows); "},
+        {"SELECT * { ?s a :C1 ; :label ?l }",
+         "hash join (about 2998 rows);   scan ?s <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> "
+         "<http://example.org/C1> (about 1999 rows); scan ?s <http://example.org/label> ?l (about "
+         "6000 rows); "},
+        {"SELECT * { ?s a :C0 ; :label ?l ; :description ?d }",
+         "hash join (about 3002 rows);   hash join (about 2001 rows);     scan ?s "
+         "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.org/C0> (about 2001 "
+         "rows);   scan ?s <http://example.org/description> ?d (about 4000 rows); scan ?s "
+         "<http://example.org/label> ?l (about 6000 rows); "},
+        {"SELECT * { ?s a ?c ; :description ?d ; :knows ?k }",
+         "hash join (about 8004 rows);   scan ?s <http://example.org/description> ?d (about 4000 "
+         "rows); hash join (about 4002 rows);   scan ?s <http://example.org/knows> ?k (about 2668 "
+         "rows); scan ?s <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ?c (about 6000 rows); "},
+        {"SELECT * { ?s :self ?x . ?x :label ?l ; a :C1 }",
+         "listed of ?x (about 3 rows); scan ?x <http://example.org/label> ?l (about 3 rows); scan "
+         "?x <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.org/C1> (about 2 "
+         "rows); scan ?s <http://example.org/self> ?x (about 4 rows); "},
+        {"SELECT * { ?x :self ?s . ?s a :C1 ; :knows :hub }",
+         "scan ?s <http://example.org/knows> <http://example.org/hub> (about 1 rows); scan ?s "
+         "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.org/C1> (about 2 "
+         "rows); scan ?x <http://example.org/self> ?s (about 4 rows); "},
+        {"SELECT * { ?s :self ?x ; :label ?l }",
+         "listed of ?s (about 6 rows); scan ?s <http://example.org/label> ?l (about 6 rows); scan "
+         "?s <http://example.org/self> ?x (about 4 rows); "},
+        {"SELECT * { ?s :nothing ?x ; :label ?l ; a ?c }",
+         "listed of ?s (about 0 rows); scan ?s <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> "
+         "?c (about 0 rows); listed of ?s (about 0 rows); scan ?s <http://example.org/label> ?l "
+         "(about 0 rows); scan ?s <http://example.org/nothing> ?x (about 0 rows); "},
+        {"SELECT * { VALUES ?s { :s1 :s2 } ?s :label ?l ; :nothing ?x }",
+         "listed of ?s (about 0 rows); scan ?s <http://example.org/label> ?l (about 0 rows); "
+         "values 2 rows (about 0 rows); scan ?s <http://example.org/nothing> ?x (about 0 rows); "},
+        {"SELECT * { VALUES ?s { :s1 :s2 :s3 } ?s :knows ?k . ?k :description ?d ; :label ?l }",
+         "listed of ?k (about 9 rows); scan ?k <http://example.org/description> ?d (about 9 rows); "
+         "listed of ?k (about 9 rows); scan ?k <http://example.org/label> ?l (about 9 rows); "
+         "listed of ?s (about 6 rows); scan ?s <http://example.org/knows> ?k (about 6 rows); "
+         "values 3 rows (about 3 rows); "},
+        {"SELECT * { ?s :label '5' ; a :C2 ; :description ?d }",
+         "listed of ?s (about 0 rows); scan ?s <http://example.org/description> ?d (about 0 rows); "
+         "scan ?s <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.org/C2> (about "
+         "0 rows); scan ?s <http://example.org/label> \"5\" (about 1 rows); "},
+        {"SELECT * { ?s :label ?l ; :knows/:label ?m }",
+         "hash join (about 6003 rows);   hash join (about 4002 rows);     scan ?s "
+         "<http://example.org/knows> _:3 (about 2668 rows);   scan ?s <http://example.org/label> "
+         "?l (about 6000 rows); scan _:3 <http://example.org/label> ?m (about 6000 rows); "},
+        {"SELECT * { ?s :label ?l ; :knows+ ?m ; ?p :hub }",
+         "path ?s (path) ?m (about 64032 rows); hash join (about 2001 rows);   scan ?s ?p "
+         "<http://example.org/hub> (about 1334 rows); scan ?s <http://example.org/label> ?l (about "
+         "6000 rows); "},
+        {"SELECT * { VALUES ?s { :s1 } ?s :none 5 ; a :C0 }",
+         "scan ?s <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://example.org/C0> (about "
+         "0 rows); values 1 rows (about 0 rows); scan ?s <http://example.org/none> "
+         "\"5\"^^<http://www.w3.org/2001/XMLSchema#integer> (about 0 rows); "},
+        {"SELECT * { ?s :label ?l OPTIONAL { ?s :description ?d ; :knows ?k } }",
+         "optional (about 16008 rows);   hash join (about 16008 rows);     scan ?s "
+         "<http://example.org/knows> ?k (about 2668 rows);   hash join (about 12000 rows);     "
+         "scan ?s <http://example.org/description> ?d (about 4000 rows); scan ?s "
+         "<http://example.org/label> ?l (about 6000 rows); "},
+    };
+    struct memory_source *memory = plan_source();
+    (void)state;
+    watched.source = *memory_source_table(memory);
+    watched.source.estimate_star = tell_star;
+    for (size_t i = 0; i < KNOWN; i++) {
+        const struct term term = term_iri(slice_string(names[i]));
+        assert_int_equal(watched.source.lookup(watched.source.context, &term, &known[i], NULL),
+                         STATUS_OK);
+        assert_true(known[i] != OID_NONE);
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        is_planned(cases[i].text, NULL, cases[i].plan);
+    }
     memory_source_free(memory);
 }

@@ -439,6 +439,8 @@ main(void)
         cmocka_unit_test(test_every_operator_stops),
         cmocka_unit_test(test_kinds_are_told_by_identifiers),
         cmocka_unit_test(test_sets_of_predicates_are_asked_for_once),
+        cmocka_unit_test(test_orders_that_are_asked_for),
+        cmocka_unit_test(test_rows_are_told_by_sets_of_predicates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
