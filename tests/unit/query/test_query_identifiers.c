@@ -1,6 +1,7 @@
 /* Values are known without a look at their terms by identifiers that say them, and by the row
  * before. Such queries ask for no term, and answer what they do by terms. */
 #include "index/query/functions/functions.h"
+#include "rdf/core/vocabulary.h"
 #include "tests/unit/query/query_case.h"
 
 enum { TOLD_MOST = 16 };
@@ -51,6 +52,17 @@ told_before(oid a, oid b)
            right.kind == OID_VALUE_INTEGER && left.integer < right.integer;
 }
 
+static bool
+told_datatype(oid id, struct slice *iri)
+{
+    struct oid_value value;
+    const bool known = told_value(id, &value);
+    *iri = value.kind == OID_VALUE_INTEGER ? SLICE(XSD_NAMESPACE "integer")
+           : value.kind == OID_VALUE_DATE  ? SLICE(XSD_NAMESPACE "date")
+                                           : SLICE(XSD_NAMESPACE "dateTime");
+    return known;
+}
+
 /* All literals of the data are told; all else are IRIs. */
 static enum term_kind
 told_kind(oid id)
@@ -63,7 +75,7 @@ static const char data[] =
     "@prefix : <http://example.org/> . @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .\n"
     ":a :n 3 . :b :n 20 . :c :n 7 . :d :n 7 .\n"
     ":a :at \"2019-12-31T23:59:58.500Z\"^^xsd:dateTime . :b :at \"2020-03-01\"^^xsd:date .\n"
-    ":c :at \"2020-01-02T03:04:05\"^^xsd:dateTime .";
+    ":c :at \"2020-01-02T03:04:05\"^^xsd:dateTime . :e :part 31 , 23 , 59 .";
 
 static const struct {
     const char *text;
@@ -72,6 +84,9 @@ static const struct {
 } said[] = {
     {"3", {.kind = OID_VALUE_INTEGER, .integer = 3}, "integer"},
     {"20", {.kind = OID_VALUE_INTEGER, .integer = 20}, "integer"},
+    {"31", {.kind = OID_VALUE_INTEGER, .integer = 31}, "integer"},
+    {"23", {.kind = OID_VALUE_INTEGER, .integer = 23}, "integer"},
+    {"59", {.kind = OID_VALUE_INTEGER, .integer = 59}, "integer"},
     {"7", {.kind = OID_VALUE_INTEGER, .integer = 7}, "integer"},
     {"2019-12-31T23:59:58.500Z",
      {.kind = OID_VALUE_DATE_TIME,
@@ -106,6 +121,14 @@ static const char *const asked[] = {
     "SELECT (COUNT(*) AS ?n) { ?s :at ?d FILTER(?d = \"2019-12-31T23:59:58.5Z\"^^xsd:dateTime) }",
     "SELECT (SUM(?v) AS ?a) (AVG(?v) AS ?b) { ?s :n ?v FILTER(?v != 3) }",
     "SELECT (COUNT(*) AS ?n) { ?s :n ?v FILTER(?v < 20 && 3 < ?v) }",
+    ("SELECT (COUNT(*) AS ?n) { ?s :at ?d BIND(YEAR(?d) AS ?y) BIND(MONTH(?d) AS ?m) BIND(DAY(?d) "
+     "AS ?a) BIND(HOURS(?d) AS ?h) BIND(MINUTES(?d) AS ?i) "
+     "FILTER(?y = 2019 && ?m = 12 && ?a = 31 && ?h = 23 && ?i = 59) }"),
+    "SELECT (COUNT(?h) AS ?n) (COUNT(?i) AS ?m) { ?s :at ?d BIND(HOURS(?d) AS ?h) "
+    "BIND(MINUTES(?d) AS ?i) }",
+    "SELECT (COUNT(?y) AS ?n) { ?s :n ?v BIND(YEAR(?v) AS ?y) }",
+    "SELECT (COUNT(*) + 100 AS ?n) { ?s ?p ?v FILTER(DATATYPE(?v) = xsd:integer) }",
+    "SELECT (COUNT(*) + 100 AS ?n) { ?s ?p ?v FILTER(DATATYPE(?v) = xsd:date && LANG(?v) = \"\") }",
     "SELECT (COUNT(*) AS ?n) { ?a :n ?v . ?b :n ?w FILTER(?v >= ?w && !(?w > 7)) }",
     "SELECT (COUNT(*) AS ?n) { ?a :n ?v . ?b :n ?w FILTER(?a != ?b) }",
     "SELECT (COUNT(*) AS ?n) { ?a :n ?v . ?b :n ?w FILTER(?a = ?b) }",
@@ -174,6 +197,7 @@ test_values_are_told_by_identifiers(void **state)
     telling.value = told_value;
     telling.integer = told_integer;
     telling.before = told_before;
+    telling.datatype = told_datatype;
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
         const unsigned looked_at = ask(&source, asked[i], &by_terms);
         const unsigned still = ask(&telling, asked[i], &by_identifiers);

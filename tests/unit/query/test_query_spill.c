@@ -36,6 +36,16 @@ static const struct {
      false, true},
     {PREFIX "SELECT ?g (COUNT(DISTINCT *) AS ?y) { ?s :group ?g ; :next ?n } GROUP BY ?g", false,
      true},
+    {PREFIX "SELECT ?n (COUNT(DISTINCT *) AS ?y) (SAMPLE(?r) AS ?z) (MIN(?r) AS ?m) { ?s :number "
+            "?n ; :text ?t OPTIONAL { ?s :rare ?r } } GROUP BY ?n",
+     false, true},
+    {PREFIX "SELECT ?t ?n { ?s :text ?t ; :number ?n } GROUP BY ?t ?n", false, true},
+    /* Triples of several graphs of a set, which are too many to be remembered. */
+    {PREFIX "SELECT ?s ?p ?o FROM <urn:x-test:default> FROM :g0 FROM :g500 { ?s ?p ?o }", false,
+     false},
+    {PREFIX "SELECT ?s ?p ?o FROM :g1000 FROM <urn:x-test:default> FROM :g500 { ?s ?p ?o }", false,
+     false},
+    {PREFIX "SELECT ?s ?p ?o { ?s ?p ?o }", false, false},
     {PREFIX "SELECT DISTINCT ?n { ?s :number ?n }", false, false},
     {PREFIX "SELECT ?s ?o { { SELECT ?s ?n { ?s :number ?n } } { SELECT ?o ?n { ?o :other ?n } } }",
      false, true},

@@ -16,7 +16,7 @@
 
 static struct {
     struct update_store quads;
-    struct slice default_graph, graphs;
+    struct slice default_graph, graphs, blank_prefix;
     struct buf text;
     char loaded[256];
 } store;
@@ -36,7 +36,7 @@ update(const char *text, struct reason *why)
     const struct update_target target = update_store_target(&store.quads, store_load);
     const struct update_options options = {
         .query = {.default_graph = store.default_graph, .graphs = store.graphs},
-        .blank_prefix = SLICE("t")};
+        .blank_prefix = store.blank_prefix.length ? store.blank_prefix : SLICE("t")};
     struct update *prepared;
     TRY(update_prepare(&prepared, slice_string(text), SLICE("http://b.example/"), why));
     const enum status status = update_run(prepared, &target, &options, NULL, why);
@@ -87,8 +87,17 @@ test_data(void **state)
           "<a:s> <a:p> <a:o> <a:h> .\n");
     check("<a:s> <a:p> <a:o> <a:g> .\n<a:s> <a:p> <a:o> <a:h> .\n<a:s> <a:p> <a:q> <a:h> .\n",
           "DELETE DATA { <a:s> <a:p> <a:o> }", "<a:s> <a:p> <a:q> <a:h> .\n");
+    check("<a:s> <a:p> <a:o> <a:g> .\n",
+          "DELETE DATA { <a:s> <a:p> <a:none> . <a:none> <a:p> <a:o> . <a:s> <a:none> <a:o> }",
+          "<a:s> <a:p> <a:o> <a:g> .\n");
     check("", "INSERT DATA { GRAPH <a:g> { _:x <a:p> _:x } }",
           "_:uto0x0x0 <a:p> _:uto0x0x0 <a:g> .\n");
+    /* Of a prefix that is long its beginning is taken. */
+    store.blank_prefix = SLICE("abcdefghijklmnopqrstuvwxyz");
+    check("", "INSERT DATA { GRAPH <a:g> { _:x <a:p> 1 } }",
+          "_:uabcdefghijklmnopqrstuvwxo0x0x0 <a:p> "
+          "\"1\"^^<http://www.w3.org/2001/XMLSchema#integer> <a:g> .\n");
+    store.blank_prefix = (struct slice){0};
     check("<a:s> <a:p> <a:o> <a:g> .\n", "", "<a:s> <a:p> <a:o> <a:g> .\n");
 }
 
@@ -142,6 +151,8 @@ test_graphs(void **state)
           two);
     fails("CREATE GRAPH <a:g>", STATUS_BAD_INPUT, "operation 1: the graph <a:g> exists");
     fails("MOVE <a:none> TO <a:g>", STATUS_NOT_FOUND, "<a:none> does not exist");
+    check("", "LOAD <http://d.example/>", "");
+    assert_string_equal(store.loaded, "http://d.example/>");
     check("", "LOAD <http://d.example/> INTO GRAPH <a:g>", "");
     assert_string_equal(store.loaded, "http://d.example/>a:g");
 }
