@@ -4,6 +4,7 @@
 
 #include "tests/unit/query/path_model.h"
 #include "tests/unit/query/query_case.h"
+#include "tests/unit/query/query_corners.h"
 
 #define PREFIXES "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
 
@@ -485,5 +486,5 @@ main(void)
         cmocka_unit_test(test_graphs_that_are_read),
         cmocka_unit_test(paths_reach_what_they_should),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + query_corners_run();
 }
