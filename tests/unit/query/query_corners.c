@@ -8,6 +8,7 @@
 #include "index/query/memory/key_filter.h"
 #include "index/query/update.h"
 #include "index/query/values/moment.h"
+#include "index/query/values/value.h"
 #include "tests/unit/query/query_case.h"
 
 #define PREFIXES "PREFIX : <http://example.org/> "
@@ -71,6 +72,83 @@ tokens_that_are_rare(void **state)
     };
     (void)state;
     QUERY_CASES(QUERY_PEOPLE, NULL, cases);
+}
+
+/* Where a plan could take a short way, and must not. */
+static void
+plans_that_are_rare(void **state)
+{
+    static const struct query_case cases[] = {
+        {PREFIXES "SELECT ?x { ?x :name ?n FILTER(:bob IN (?x, :bob)) } ORDER BY ?x",
+         "?x\n<http://example.org/ann>\n<http://example.org/bob>\n<http://example.org/cid>\n"},
+        {PREFIXES "SELECT ?x { ?x :name ?n FILTER(:bob = ?x) }", "?x\n<http://example.org/bob>\n"},
+        {PREFIXES "SELECT ?x { ?x :name ?n FILTER(SAMETERM(:bob, ?x)) }",
+         "?x\n<http://example.org/bob>\n"},
+        {PREFIXES "SELECT ?x { ?x :name ?n FILTER(?x IN (:bob, :none, :cid, :bob)) } ORDER BY ?x",
+         "?x\n<http://example.org/bob>\n<http://example.org/cid>\n"},
+        {PREFIXES "SELECT ?g ?l { GRAPH ?g { { ?s :likes ?l } UNION { VALUES ?l { 1 } } } } ORDER "
+                  "BY ?g ?l",
+         "?g\t?l\n<http://example.org/g1>\t1\n<http://example.org/g1>\t\"tea\"\n"
+         "<http://example.org/g2>\t1\n<http://example.org/g2>\t\"coffee and tea\"\n"
+         "<http://example.org/g2>\t\"tea\"\n<urn:x-test:default>\t1\n"},
+        {PREFIXES "SELECT ?g ?l { GRAPH ?g { { VALUES ?l { 1 } } UNION { ?s :likes ?l } } } ORDER "
+                  "BY DESC(?g) DESC(?l) LIMIT 2",
+         "?g\t?l\n<urn:x-test:default>\t1\n<http://example.org/g2>\t\"tea\"\n"},
+        {PREFIXES "SELECT ?x { ?x :age ?a VALUES ?a { 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 "
+                  "30 } }",
+         "?x\n<http://example.org/ann>\n"},
+        {PREFIXES "SELECT ?g FROM NAMED :g1 { VALUES ?g { :g1 :g2 } FILTER EXISTS { GRAPH ?g { ?s "
+                  ":likes ?l } } }",
+         "?g\n<http://example.org/g1>\n"},
+        {PREFIXES "SELECT ?y FROM :none { :ann :knows+ ?y }", "?y\n"},
+        {PREFIXES "SELECT ?y FROM :none FROM <urn:x-test:default> { :bob :knows+ ?y } ORDER BY ?y",
+         "?y\n<http://example.org/cid>\n<http://example.org/dan>\n"},
+        {PREFIXES "SELECT ?y FROM :g1 FROM <urn:x-test:default> { :ann :knows* ?y } ORDER BY ?y",
+         "?y\n<http://example.org/ann>\n<http://example.org/bob>\n<http://example.org/cid>\n"
+         "<http://example.org/dan>\n"},
+        {PREFIXES "SELECT ?y { GRAPH :none { :ann :knows? ?y } }",
+         "?y\n<http://example.org/ann>\n"},
+        {PREFIXES "SELECT (COUNT(*) AS ?n) (SUM(IF(RAND() < 2, 1, 0)) AS ?s) (COUNT(DISTINCT "
+                  "IF(RAND() < 2, ?p, ?x)) AS ?d) { ?x ?p ?o }",
+         "?n\t?s\t?d\n12\t12\t5\n"},
+        {PREFIXES "SELECT (SAMPLE(DISTINCT ?p) AS ?s) (MIN(DISTINCT ?a) AS ?m) (SUM(DISTINCT ?b) "
+                  "AS ?t) { ?x :age ?a BIND(1 AS ?b) BIND(:age AS ?p) }",
+         "?s\t?m\t?t\n<http://example.org/age>\t25.5\t1\n"},
+        {PREFIXES "SELECT (GROUP_CONCAT(DISTINCT ?p; SEPARATOR=',') AS ?s) { { SELECT ?p { ?x "
+                  ":knows ?y BIND('k' AS ?p) } } }",
+         "?s\n\"k\"\n"},
+        {PREFIXES "SELECT ?x { ?x :name ?n { SELECT ?x { ?x :age ?a } ORDER BY DESC(?a) LIMIT 1 } "
+                  "}",
+         "?x\n<http://example.org/ann>\n"},
+        {PREFIXES "SELECT ?x ?n { ?x :knows ?y { SELECT ?y (COUNT(*) AS ?n) { ?z :knows ?y } GROUP "
+                  "BY ?y ORDER BY ?z LIMIT 9 } } ORDER BY ?x ?n",
+         "?x\t?n\n<http://example.org/ann>\t1\n<http://example.org/ann>\t2\n"
+         "<http://example.org/bob>\t2\n<http://example.org/cid>\t1\n"},
+    };
+    (void)state;
+    QUERY_CASES(QUERY_PEOPLE, NULL, cases);
+}
+
+/* A string's own datatype may be written; what was computed of times has no term. */
+static void
+values_without_words(void **state)
+{
+    struct arena arena;
+    struct term term = term_literal(SLICE(" 5 "));
+    struct value value;
+    (void)state;
+    term.datatype = SLICE("http://www.w3.org/2001/XMLSchema#string");
+    value_of_term(&term, &value);
+    assert_int_equal(value.kind, VALUE_STRING);
+    term.datatype = SLICE("http://www.w3.org/2001/XMLSchema#integer");
+    value_of_term(&term, &value);
+    assert_int_equal(value.kind, VALUE_INTEGER);
+    arena_init(&arena, 1 << 16);
+    const struct value moment = {.kind = VALUE_DATE}, number = {.kind = VALUE_DOUBLE, .number = 2};
+    assert_false(value_term(&moment, &arena, &term));
+    assert_true(value_term(&number, &arena, &term));
+    assert_true(slice_is(term.value, "2.0E0"));
+    arena_release(&arena);
 }
 
 /* ---- bounds ---- */
@@ -455,6 +533,8 @@ query_corners_run(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forms_within_functions),
         cmocka_unit_test(tokens_that_are_rare),
+        cmocka_unit_test(plans_that_are_rare),
+        cmocka_unit_test(values_without_words),
         cmocka_unit_test(variables_have_their_bound),
         cmocka_unit_test(labels_of_blank_nodes_have_their_bound),
         cmocka_unit_test(many_labels_are_told_apart),

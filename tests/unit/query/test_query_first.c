@@ -95,6 +95,7 @@ first_rows_are_those_of_all(void **state)
         "{ ?s :number ?t } ORDER BY ?t DESC(?s)",
         "{ ?s :number ?t } ORDER BY DESC(?t)",
         "{ ?s :number ?t FILTER(?t > 40 && ?t < 4000) } ORDER BY DESC(?t) ?s",
+        "{ ?s :number ?t FILTER(40 < ?t && (4000 >= ?t && ?t != 50)) } ORDER BY ?t ?s",
         "{ ?s :number ?t ; :label ?l } ORDER BY ?t ?l ?s",
         "{ ?s :label ?t } ORDER BY ?t ?s",
     };
