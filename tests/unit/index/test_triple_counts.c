@@ -12,7 +12,7 @@
 
 #include "index/statistics/triple_counts.h"
 #include "tests/support/memory_source.h"
-#include "tests/unit/index/kept_triple_counts.h"
+#include "tests/unit/index_parts/kept_triple_counts.h"
 
 enum {
     QUADS = 3000,

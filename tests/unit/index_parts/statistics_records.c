@@ -367,14 +367,14 @@ hosts_are_gone_through(void **state)
     memset(key + 1, 'x', sizeof key - 1);
     assert_int_equal(statistics_next_host(tree, true, &entry, &why), STATUS_END);
     put_bytes(SLICE("H"), "\x01\x02", 2);
-    put_bytes(SLICE("Ha"), "\x03\x04", 2);
-    put_bytes(SLICE("Haa"), "\x05\x06", 2);
+    put_bytes(SLICE("Hq"), "\x03\x04", 2);
+    put_bytes(SLICE("Hqq"), "\x05\x06", 2);
     put_bytes(slice_of((char *)key, HOST_MAXIMUM + 1), "\x07\x08", 2);
     static const size_t lengths[] = {0, 1, 2, HOST_MAXIMUM};
     for (unsigned i = 0; i < 4; i++) {
         must(statistics_next_host(tree, i == 0, &entry, &why), &why);
         assert_int_equal(entry.length, lengths[i]);
-        assert_memory_equal(entry.name, i < 3 ? "aa" : (char *)key + 1, lengths[i]);
+        assert_memory_equal(entry.name, i < 3 ? "qq" : (char *)key + 1, lengths[i]);
         assert_int_equal(entry.documents, 1 + 2 * i);
         assert_int_equal(entry.quads, 2 + 2 * i);
     }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "index/serve/cursor.h"
-#include "tests/unit/index_service/direct_answers.h"
+#include "tests/unit/index_answers/direct_answers.h"
 
 enum { WINDOW = 1 << 16, ALL = 1 << 20, PIECE = 1000, FILLING = 5 * PIECE, WAIT_MS = 60000 };
 

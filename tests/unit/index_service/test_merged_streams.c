@@ -17,7 +17,7 @@
 #include "index/client/index_client.h"
 #include "index/client/partitions/client_calls.h"
 #include "index/protocol/service_protocol.h"
-#include "tests/unit/index_service/told_lookups.h"
+#include "tests/unit/index_answers/told_lookups.h"
 
 enum { COUNT = MERGED_COUNT, OUT_MAXIMUM = 1 << 20 };
 

@@ -18,7 +18,7 @@
 #include "index/client/index_client.h"
 #include "index/client/partitions/client_calls.h"
 #include "index/protocol/service_protocol.h"
-#include "tests/unit/index_service/told_links.h"
+#include "tests/unit/index_answers/told_links.h"
 
 enum { TEXT_MAXIMUM = 1 << 16, POSTS_MOST = 8, SILENCE_MS = 5000, PARTITIONS_ASKED = 3 };
 

@@ -4,7 +4,7 @@
 
 #include "tests/unit/query/path_model.h"
 #include "tests/unit/query/query_case.h"
-#include "tests/unit/query/query_corners.h"
+#include "tests/unit/query_parts/query_corners.h"
 
 #define PREFIXES "PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
 

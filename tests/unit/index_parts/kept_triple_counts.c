@@ -1,6 +1,6 @@
 /* What the cache of counts keeps, for whom, and what it gives up for others: asked with a check
  * that cancels, it tells whether it has an answer. */
-#include "tests/unit/index/kept_triple_counts.h"
+#include "tests/unit/index_parts/kept_triple_counts.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* What the streams FIND and DESCRIBE answer of a partition (index/serve/answer_lookup.c), beside
  * what the partition's own quads say. */
-#include "tests/unit/index_service/direct_answers.h"
+#include "tests/unit/index_answers/direct_answers.h"
 
 #include "tests/unit/index/index_fixture.h"
 
@@ -208,24 +208,24 @@ quads_of_words_are_found(void **state)
 enum { ASKED_PREDICATES = 12, RESOURCES = 40 };
 
 static struct term described[RESOURCES][2]; /* subject and graph */
-static char texts[RESOURCES][2][64];
+static char subjects[RESOURCES][72], graphs[RESOURCES][64];
 
 static void
 make_resources(void)
 {
     for (unsigned i = 0; i < RESOURCES; i++) {
-        fixture_uri(i == 5 ? 60 : i, texts[i][1]);
-        snprintf(texts[i][0], 64, "%s#it", texts[i][1]);
+        fixture_uri(i == 5 ? 60 : i, graphs[i]);
+        snprintf(subjects[i], sizeof subjects[i], "%s#it", graphs[i]);
         if (i % 3 == 2) {
-            snprintf(texts[i][0], 64, "http://shared.example/%u", i);
+            snprintf(subjects[i], sizeof subjects[i], "http://shared.example/%u", i);
         }
         if (i == 5) {
-            snprintf(texts[i][0], 64, "http://s.example/long");
+            snprintf(subjects[i], sizeof subjects[i], "http://s.example/long");
         } else if (i == 7 || i == 8) {
-            snprintf(texts[i][i - 7], 64, "http://nobody.example/");
+            snprintf(i == 7 ? subjects[i] : graphs[i], sizeof graphs[i], "http://nobody.example/");
         }
-        described[i][0] = iri(texts[i][0]);
-        described[i][1] = iri(texts[i][1]);
+        described[i][0] = iri(subjects[i]);
+        described[i][1] = iri(graphs[i]);
     }
 }
 

@@ -1,5 +1,5 @@
 /* Rare forms of queries, and queries that are at their bounds or past them. */
-#include "tests/unit/query/query_corners.h"
+#include "tests/unit/query_parts/query_corners.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* What the index's client makes of counters (index/client/client_statistics.c) and of lookups
  * (index/client/client_lookup.c) that several partitions answer. */
-#include "tests/unit/index_service/told_lookups.h"
+#include "tests/unit/index_answers/told_lookups.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

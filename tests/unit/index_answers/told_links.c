@@ -1,7 +1,7 @@
 /* Links of documents that a client asks partitions for (index/client/partitions/client_links.c):
  * which messages travel, and who is told what by answers that are whole, short, wrong or not there.
  */
-#include "tests/unit/index_service/told_links.h"
+#include "tests/unit/index_answers/told_links.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
