@@ -34,20 +34,16 @@ fork_server_control(const struct fork_server *server)
 /* Descriptors that only this process should have are closed; the three standard ones lead
  * nowhere. */
 static void
-close_all_but(int first, int second)
+close_all_but(int kept)
 {
-    const int low = first < second ? first : second, high = first < second ? second : first;
     const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
     for (int i = 0; i < 3; i++) {
         dup2(nowhere, i);
     }
-    if (low > 3) {
-        close_range(3, (unsigned)low - 1, 0);
+    if (kept > 3) {
+        close_range(3, (unsigned)kept - 1, 0);
     }
-    if (high > low + 1) {
-        close_range((unsigned)low + 1, (unsigned)high - 1, 0);
-    }
-    close_range((unsigned)high + 1, ~0U, 0);
+    close_range((unsigned)kept + 1, ~0U, 0);
 }
 
 /* ---- a worker ---- */
@@ -148,7 +144,7 @@ become_worker(const struct worker_program *program, void *context, int socket, i
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const size_t size = spawn->request + spawn->reply + REASON_SIZE;
     char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, shared, 0);
-    close_all_but(socket, socket);
+    close_all_but(socket);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
