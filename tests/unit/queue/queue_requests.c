@@ -164,6 +164,26 @@ test_numbers_out_of_bounds_are_refused(void **state)
     }
 }
 
+/* Views that are of everything have nothing to be told. */
+static void
+test_views_of_everything_take_nothing(void **state)
+{
+    static const struct {
+        uint8_t verb;
+        const char *reason;
+    } views[] = {{QUEUE_NODES, "nodes takes nothing"}, {QUEUE_STATS, "stats takes nothing"}};
+    struct bench *bench = *state;
+    for (size_t i = 0; i < sizeof views / sizeof views[0]; i++) {
+        (void)bench_payload(bench);
+        assert_int_equal(bench_submit(bench, "w", 1, views[i].verb, 0)->status, STATUS_OK);
+        struct buf *payload = bench_payload(bench);
+        codec_put_u8(payload, 0);
+        const struct answer *answer = bench_submit(bench, "w", 1, views[i].verb, 0);
+        assert_int_equal(answer->status, STATUS_BAD_INPUT);
+        assert_string_equal(answer->why, views[i].reason);
+    }
+}
+
 /* ---- reserves ---- */
 
 static void
@@ -564,6 +584,7 @@ queue_requests_run(void)
     const struct CMUnitTest tests[] = {
         CASE(test_what_is_cut_is_refused_whole),
         CASE(test_numbers_out_of_bounds_are_refused),
+        CASE(test_views_of_everything_take_nothing),
         CASE(test_reserves_that_make_no_sense),
         CASE(test_nobody_waits_longer_than_a_minute),
         CASE(test_so_many_may_wait),
