@@ -18,7 +18,8 @@ static struct {
     uint64_t epoch;
     enum { HONEST, BREAKS_OFF, ENDS_EARLY, SKIPS, TOO_MANY } how;
 } partitions[PARTITIONS_ASKED];
-static size_t sent; /* hashes */
+static size_t sent;     /* hashes */
+static size_t requests; /* for them */
 
 enum status
 told_answer(size_t partition, uint8_t kind, struct codec_reader *in, struct buf *out)
@@ -27,6 +28,7 @@ told_answer(size_t partition, uint8_t kind, struct codec_reader *in, struct buf 
         return told_rows_answer(partition, kind, in, out);
     }
     assert_int_equal(codec_get_u8(in), KEYS_SUBJECTS);
+    requests++;
     const uint64_t epoch = codec_get_u64(in), known = codec_get_varint(in);
     const size_t from = epoch == partitions[partition].epoch ? known : 0;
     const bool skips = partitions[partition].how == SKIPS;
@@ -80,9 +82,11 @@ expect(enum status expected, const char *const lists[PARTITIONS_ASKED])
     sent = 0;
     client_begin(&client, client.partial, 0, NULL);
     for (int i = 0; i < 2; i++) { /* the second time nothing is asked */
-        const size_t before = sent;
+        const size_t before = sent, asked = requests;
         assert_int_equal(source->part(source->context, KEYS_SUBJECTS, &any, &why), expected);
         assert_true(i == 0 || expected != STATUS_OK || sent == before);
+        assert_true(i == 0 || (expected != STATUS_OK && expected != STATUS_LIMIT) ||
+                    requests == asked);
     }
     for (size_t i = 0; i < PARTITIONS_ASKED && lists != NULL; i++) {
         expect_list(federation, i, lists[i]);

@@ -16,6 +16,7 @@
 #include "base/codec.h"
 #include "index/client/index_client.h"
 #include "index/client/partitions/client_calls.h"
+#include "tests/unit/memory_in_use.h"
 
 enum { PARTITIONS_ASKED = 3, TEXT_MOST = 1 << 16, REQUEST_MOST = 4 << 20, TOGETHER = 64 };
 
@@ -192,6 +193,7 @@ documents_that_are_asked_for_together_travel_together(void **state)
     put_links(4, targets, 3);
     put_links(0, targets, 0);
     put_failure(STATUS_LIMIT, "too many");
+    put_links(9, targets, 1); /* nobody asked for a fourth one */
     give(STATUS_OK);
     snprintf(expected, sizeof expected,
              "%s OK: 4 urn:t 5 urn:u 6 urn:v\n%s OK:\n%s LIMIT: too many\n", names[0], names[1],
@@ -347,6 +349,22 @@ what_is_cancelled_is_told_once(void **state)
     client->partitions[owner].links = NULL; /* which is freed */
 }
 
+static void
+ask_and_cancel(void)
+{
+    index_links(client, slice_string(names[0]), ask_again, names[0]);
+    client_links_cancel(client, owner);
+    client->partitions[owner].links = NULL;
+    buf_reset(&told);
+}
+
+static void
+what_is_cancelled_is_freed(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(ask_and_cancel));
+}
+
 int
 told_links_run(void)
 {
@@ -359,6 +377,7 @@ told_links_run(void)
         CASE(answers_that_are_wrong_are_told_to_the_rest),
         CASE(a_message_that_fails_is_told_to_all),
         CASE(what_is_cancelled_is_told_once),
+        CASE(what_is_cancelled_is_freed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

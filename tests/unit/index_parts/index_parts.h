@@ -23,6 +23,7 @@ void sets_change_by_differences(void **state);
 void subjects_of_large_sets_are_only_counted(void **state);
 void stars_are_estimated_by_sets_and_by_the_rest(void **state);
 void sets_with_subjects_are_copied(void **state);
+void sets_are_freed(void **state);
 void counts_are_gone_through(void **state);
 void hosts_are_gone_through(void **state);
 void totals_come_back(void **state);

@@ -6,6 +6,7 @@
 
 #include "base/varint.h"
 #include "index/statistics/statistics.h"
+#include "tests/unit/memory_in_use.h"
 
 static struct tree *tree;
 static struct characteristic_sets *sets;
@@ -313,6 +314,28 @@ sets_with_subjects_are_copied(void **state)
     }
     assert_null(predicate_set_rows(&copy, &copy.sets[0], predicate(4)));
     predicate_sets_release(&copy);
+}
+
+static void
+open_and_close(void)
+{
+    struct characteristic_sets *opened;
+    struct predicate_sets copy;
+    must(characteristic_sets_open(&opened, tree, &why), &why);
+    must(characteristic_sets_reload(opened, &why), &why);
+    characteristic_sets_copy(opened, &copy);
+    assert_int_equal(copy.count, 2);
+    predicate_sets_release(&copy);
+    characteristic_sets_close(opened);
+}
+
+void
+sets_are_freed(void **state)
+{
+    (void)state;
+    assert_int_equal(change(1, 1, 2, 4, 12), STATUS_OK);
+    assert_int_equal(change(1, 1, 3, 2, 3), STATUS_OK);
+    assert_true(leaves_no_memory(open_and_close));
 }
 
 /* ---- counts ---- */
