@@ -330,6 +330,30 @@ compare_quads(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct quad_oids));
 }
 
+/* From any row on the walk gives the rows that come there, also inside a block: blocks may have
+ * been merged since the call before. */
+static void
+check_walks_from(struct quads *quads, struct snapshot *now, enum quad_order order,
+                 const struct quad_oids *all, size_t count)
+{
+    struct row_vector rows = {0};
+    for (size_t from = 0; from < count; from += 1 + count / 7) {
+        struct row next = row_of(&all[from], order);
+        struct reason why = {""};
+        if (quads_check(quads, order, now, &next, &rows, &why) != STATUS_OK) {
+            fail_msg("%s", why.text);
+        }
+        assert_in_range(rows.count, 1, count - from);
+        for (size_t i = 0; i < rows.count; i++) {
+            const struct quad_oids quad = row_quad(&rows.rows[i], order);
+            assert_memory_equal(&quad, &all[from + i], sizeof quad);
+        }
+        const struct row last = row_of(&all[from + rows.count - 1], order);
+        assert_true(row_compare(&last, &next) < 0);
+    }
+    row_vector_release(&rows);
+}
+
 /* What verify walks is the set, in each tree. */
 static void
 check_trees_agree(struct quads *quads, struct snapshots *snapshots)
@@ -357,6 +381,7 @@ check_trees_agree(struct quads *quads, struct snapshots *snapshots)
             }
         }
         assert_int_equal(n, count);
+        check_walks_from(quads, now, (enum quad_order)order, got, n);
         qsort(got, n, sizeof(got[0]), compare_quads);
         assert_memory_equal(got, expected, n * sizeof(got[0]));
     }
