@@ -36,6 +36,7 @@ void what_comes_between_is_counted(void **state);
 void wrong_counts_are_named(void **state);
 void wrong_sets_are_named(void **state);
 void verifying_can_be_ended(void **state);
+void a_backup_is_the_whole_partition(void **state);
 
 /* memtable_model.c */
 void words_in_memory_are_found(void **state);

@@ -4,6 +4,8 @@
 
 #include "tests/unit/index/index_fixture.h"
 
+#include "base/codec.h"
+#include "index/maintenance/backup.h"
 #include "index/write/partition_state.h"
 
 enum { CACHE = 4 << 20, REPORT_MOST = 1 << 16 };
@@ -350,4 +352,94 @@ verifying_can_be_ended(void **state)
     assert_int_equal(partition_verify(partition, folder, 1 << 20, &cancel, take_line, NULL, &why),
                      STATUS_CANCELLED);
     assert_int_equal(verify(), STATUS_OK);
+}
+
+/* ---- backups ---- */
+
+enum { FRAMES_MOST = 1 << 24 };
+
+static struct buf frames;
+static unsigned pieces, refused_piece; /* the one that is not taken; 0: none */
+
+static enum status
+take_piece(void *context, struct slice bytes, struct reason *reason)
+{
+    (void)context;
+    if (++pieces == refused_piece) {
+        return status_fail(reason, STATUS_FULL, "no room");
+    }
+    if (pieces == 1) { /* one backup at a time */
+        struct reason other = {""};
+        assert_int_equal(partition_backup(partition, take_piece, NULL, &other), STATUS_AGAIN);
+        assert_non_null(strstr(other.text, "is under way"));
+    }
+    return buf_append_slice(&frames, bytes);
+}
+
+static enum status
+back_up(unsigned refuse)
+{
+    buf_reset(&frames);
+    pieces = 0;
+    refused_piece = refuse;
+    return partition_backup(partition, take_piece, NULL, &why);
+}
+
+static void
+open_the_copy(const char *copy)
+{
+    char manifest_path[SCRATCH_SIZE + 32];
+    uint64_t bytes = 0;
+    snprintf(manifest_path, sizeof manifest_path, "%s/manifest", folder);
+    FILE *manifest = fopen(manifest_path, "w");
+    assert_non_null(manifest);
+    struct backup_receiver *receiver = backup_receiver_new(copy, "index-0", manifest);
+    must(backup_receive(receiver, buf_slice(&frames), &why), &why);
+    must(backup_receiver_end(receiver, &bytes, &why), &why);
+    assert_true(bytes > 0);
+    backup_receiver_free(receiver);
+    assert_int_equal(fclose(manifest), 0);
+    struct partition *original = partition;
+    partition = fixture_open(copy, CACHE);
+    assert_int_equal(verify(), STATUS_OK);
+    assert_string_equal(report.data, well);
+    partition_close(partition);
+    partition = original;
+}
+
+/* Each file ends, the whole does, and what comes of it is the partition. A backup that nobody takes
+ * any more ends, and leaves the way free for the next one and for batches. */
+void
+a_backup_is_the_whole_partition(void **state)
+{
+    char copy[SCRATCH_SIZE + 32];
+    (void)state;
+    buf_init(&frames, FRAMES_MOST);
+    snprintf(copy, sizeof copy, "%s/copy", folder);
+    must(back_up(0), &why);
+    const unsigned all = pieces;
+    struct codec_reader in = codec_reader_of(buf_slice(&frames));
+    unsigned files = 0, ends = 0;
+    uint8_t kind = 0;
+    while (!codec_at_end(&in)) {
+        kind = codec_get_u8(&in);
+        files += kind == BACKUP_FILE;
+        ends += kind == BACKUP_END;
+        if (kind == BACKUP_FILE || kind == BACKUP_BYTES) {
+            (void)codec_get_slice(&in);
+        }
+        assert_false(in.bad);
+    }
+    assert_int_equal(kind, BACKUP_WHOLE);
+    assert_int_equal(files, ends);
+    assert_true(files > 10);
+    open_the_copy(copy);
+    for (unsigned refuse = 2; refuse <= all; refuse++) {
+        assert_int_equal(back_up(refuse), STATUS_FULL);
+        assert_int_equal(pieces, refuse);
+    }
+    put("http://two.example/2", 2, false, second_document);
+    fixture_run("rm -r %s%s", copy, "");
+    must(back_up(0), &why);
+    buf_release(&frames);
 }
