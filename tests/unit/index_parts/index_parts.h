@@ -42,6 +42,7 @@ void a_backup_is_the_whole_partition(void **state);
 void words_in_memory_are_found(void **state);
 void words_count_from_the_end_of_their_literal(void **state);
 void words_in_memory_are_freed(void **state);
+void tokenizers_are_freed(void **state);
 
 /* word_queries.c */
 void searches_are_read(void **state);

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "index/words/posting_memtable.h"
+#include "index/words/tokenizer.h"
 #include "tests/unit/memory_in_use.h"
 
 enum { WORDS = 5000, LITERALS = 3000, EACH = 5, CODES_MOST = LITERALS };
@@ -275,4 +276,28 @@ words_in_memory_are_freed(void **state)
 {
     (void)state;
     assert_true(leaves_no_memory(fill_and_free));
+}
+
+static bool
+stem_it(void *context, const struct token *token)
+{
+    const struct slice stem = tokenizer_stem(context, stem_language(SLICE("en")), token);
+    assert_true(slice_is(stem, "run"));
+    return true;
+}
+
+static void
+stem_and_free(void)
+{
+    struct tokenizer *tokenizer = tokenizer_new();
+    tokenizer_split(tokenizer, SLICE("running"), stem_it, tokenizer);
+    tokenizer_free(tokenizer);
+}
+
+void
+tokenizers_are_freed(void **state)
+{
+    (void)state;
+    tokenizer_free(NULL);
+    assert_true(leaves_no_memory(stem_and_free));
 }

@@ -387,6 +387,7 @@ main(void)
         cmocka_unit_test(words_in_memory_are_found),
         cmocka_unit_test(words_count_from_the_end_of_their_literal),
         cmocka_unit_test(words_in_memory_are_freed),
+        cmocka_unit_test(tokenizers_are_freed),
         cmocka_unit_test_setup_teardown(sets_are_freed, open_statistics, close_statistics),
         cmocka_unit_test_setup_teardown(a_backup_is_the_whole_partition, open_verified,
                                         close_verified),
