@@ -292,6 +292,9 @@ test_orders_that_are_asked_for(void **state)
         {"abc", "hash join (about 13500 rows);   scan ?s <http://example.org/self> ?x (about 4 "
                 "rows); hash join (about 9000 rows);   scan ?s <http://example.org/description> ?d "
                 "(about 4000 rows); scan ?s <http://example.org/label> ?l (about 6000 rows); "},
+        {"abd", "hash join (about 13500 rows);   scan ?s <http://example.org/self> ?x (about 4 "
+                "rows); hash join (about 9000 rows);   scan ?s <http://example.org/description> ?d "
+                "(about 4000 rows); scan ?s <http://example.org/label> ?l (about 6000 rows); "},
         {"cba", "listed of ?s (about 9 rows); scan ?s <http://example.org/label> ?l (about 9 "
                 "rows); listed of ?s (about 6 rows); scan ?s <http://example.org/description> ?d "
                 "(about 6 rows); scan ?s <http://example.org/self> ?x (about 4 rows); "},
