@@ -83,6 +83,9 @@ sorter_reset(struct sorter *sorter)
 void
 sorter_release(struct sorter *sorter)
 {
+    if (sorter->spill == NULL) {
+        return;
+    }
     sorter_reset(sorter);
     free_memory(sorter);
     free(sorter->runs);

@@ -42,6 +42,7 @@ void sorter_init(struct sorter *sorter, struct spill *spill, const char *what,
                  sorter_compare *compare, void *context, uint64_t most);
 /* Empties it, for another use. */
 void sorter_reset(struct sorter *sorter);
+/* Also of one that is all zero. */
 void sorter_release(struct sorter *sorter);
 enum status sorter_add(struct sorter *sorter, const uint64_t *record, size_t words,
                        struct reason *why);

@@ -153,6 +153,9 @@ index_counts_get(struct index_client *client, bool with_sets, struct index_count
     for (size_t i = 0; i < client->count && status == STATUS_OK; i++) {
         status =
             stream_pass_on(client, i, slice_of(request, sizeof(request)), take_bytes, counts, why);
+        if (status == STATUS_OK && counts->rest.length > 0) {
+            status = status_fail(why, STATUS_PROTOCOL, "the index sent a counter without its end");
+        }
     }
     if (status == STATUS_OK) {
         for (size_t i = 0; i < counts->count && client->count > 1; i++) {

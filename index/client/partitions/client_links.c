@@ -78,6 +78,7 @@ client_links_cancel(struct index_client *client, size_t partition)
     }
     if (client->partitions[partition].links != NULL) { /* asked for by one of those */
         request_free(client->partitions[partition].links);
+        client->partitions[partition].links = NULL;
     }
 }
 

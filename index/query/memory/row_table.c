@@ -38,6 +38,9 @@ row_size(const struct row_table *table)
 void
 row_table_release(struct row_table *table)
 {
+    if (table->account == NULL) {
+        return;
+    }
     memory_give(table->account,
                 table->room * row_size(table) + table->places * sizeof *table->table);
     free(table->rows);

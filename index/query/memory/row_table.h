@@ -35,6 +35,7 @@ struct row_table {
 
 void row_table_init(struct row_table *table, struct memory_account *account, const char *what,
                     size_t width, size_t keys);
+/* Also of one that is all zero: of an operator for which there was no room. */
 void row_table_release(struct row_table *table);
 void row_table_reset(struct row_table *table);
 /* Bytes that it needs for the next row to be added; 0 when there is room. */

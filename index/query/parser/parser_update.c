@@ -254,12 +254,12 @@ parse_operation(struct parser *parser, struct update_operation *operation)
 static enum status
 new_operation(struct parser *parser, struct update *update, struct update_operation **operation)
 {
+    if (update->count == UPDATE_OPERATIONS_MAXIMUM) {
+        return status_fail(parser->why, STATUS_LIMIT, "the update has more than %d operations",
+                           UPDATE_OPERATIONS_MAXIMUM);
+    }
     if (update->count == update->room) {
         const size_t room = update->room ? update->room * 2 : 8;
-        if (update->count == UPDATE_OPERATIONS_MAXIMUM) {
-            return status_fail(parser->why, STATUS_LIMIT, "the update has more than %d operations",
-                               UPDATE_OPERATIONS_MAXIMUM);
-        }
         update->operations = memory_resize(update->operations, room, sizeof *update->operations);
         update->room = room;
     }

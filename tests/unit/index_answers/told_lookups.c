@@ -122,9 +122,9 @@ no_counters_are_none(void **state)
 static void
 malformed_counters_are_refused(void **state)
 {
-    static const char *const wrong[] = {"\n",           "T\n",         "T\t\n",
-                                        "T\t7\n",       "T7\tquads\n", "T 7\tx\n",
-                                        "T\t7 quads\n", "T\t7\t8 x",   "T\tx\n"};
+    static const char *const wrong[] = {"\n",          "T\n",        "T\t\n",        "T\t7\n",
+                                        "T7\tquads\n", "T 7\tx\n",   "T\t7 quads\n", "T\t7\t8 x",
+                                        "T\tx\n",      "T\t7\tquads"};
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         struct index_counts *counts;

@@ -264,6 +264,27 @@ texts_have_their_bound(void **state)
 }
 
 static void
+operations_have_their_bound(void **state)
+{
+    static const char operation[] = "CLEAR ALL;";
+    struct reason why = {""};
+    struct update *update;
+    struct buf text;
+    (void)state;
+    buf_init(&text, 1 << 20);
+    for (unsigned i = 0; i < UPDATE_OPERATIONS_MAXIMUM; i++) {
+        (void)buf_append_string(&text, operation);
+    }
+    assert_int_equal(update_prepare(&update, buf_slice(&text), SLICE(""), &why), STATUS_OK);
+    update_free(update);
+    (void)buf_append_string(&text, operation);
+    assert_int_equal(update_prepare(&update, buf_slice(&text), SLICE(""), &why), STATUS_LIMIT);
+    assert_null(update);
+    assert_string_equal(why.text, "the update has more than 10000 operations");
+    buf_release(&text);
+}
+
+static void
 joined_texts_have_their_bound(void **state)
 {
     enum { LENGTH = 500000 };
@@ -539,6 +560,7 @@ query_corners_run(void)
         cmocka_unit_test(labels_of_blank_nodes_have_their_bound),
         cmocka_unit_test(many_labels_are_told_apart),
         cmocka_unit_test(texts_have_their_bound),
+        cmocka_unit_test(operations_have_their_bound),
         cmocka_unit_test(joined_texts_have_their_bound),
         cmocka_unit_test(datasets_are_sets),
         cmocka_unit_test(rows_end_where_no_more_are_wanted),

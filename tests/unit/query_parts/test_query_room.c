@@ -28,7 +28,7 @@ is_refused(enum refused what)
 }
 
 static bool
-refuses(const struct arena *arena, size_t size)
+refuses(const struct arena *arena)
 {
     if (arena->maximum == PARSED || arena->maximum == UPDATED) {
         return is_refused(OF_TEXT);
@@ -37,10 +37,6 @@ refuses(const struct arena *arena, size_t size)
         return false;
     }
     room.plan = room.plan ? room.plan : arena;
-    /* A group, or a join that gets no room for its columns, cannot be closed. */
-    if (size == SLOTS_MAXIMUM * sizeof(uint32_t) || size == SLOTS_MAXIMUM * sizeof(oid)) {
-        return false;
-    }
     return is_refused(arena == room.plan ? OF_PLAN : OF_VALUES);
 }
 
@@ -49,7 +45,7 @@ void *__wrap_arena_alloc(struct arena *arena, size_t size);
 void *
 __wrap_arena_alloc(struct arena *arena, size_t size)
 {
-    return refuses(arena, size) ? NULL : __real_arena_alloc(arena, size);
+    return refuses(arena) ? NULL : __real_arena_alloc(arena, size);
 }
 
 void *__real_arena_zero(struct arena *arena, size_t size);
@@ -57,7 +53,7 @@ void *__wrap_arena_zero(struct arena *arena, size_t size);
 void *
 __wrap_arena_zero(struct arena *arena, size_t size)
 {
-    const bool refused = refuses(arena, size);
+    const bool refused = refuses(arena);
     room.inside = true;
     void *memory = refused ? NULL : __real_arena_zero(arena, size);
     room.inside = false;
@@ -70,7 +66,7 @@ struct slice
 __wrap_arena_copy(struct arena *arena, struct slice slice)
 {
     /* A base is copied before anything can have been used up. */
-    const bool refused = !slice_is(slice, CASE_BASE) && refuses(arena, slice.length);
+    const bool refused = !slice_is(slice, CASE_BASE) && refuses(arena);
     room.inside = true;
     const struct slice copy = refused ? (struct slice){NULL, 0} : __real_arena_copy(arena, slice);
     room.inside = false;
@@ -185,7 +181,7 @@ static const char *const texts[] = {
     "SELECT (COUNT(*) AS ?n) { ?s :knows "
     "?o ; :name ?m ; :age ?a }",
 };
-enum { GROUPS = 4 /* at the end of them */, TEXTS = sizeof texts / sizeof *texts - GROUPS };
+enum { TEXTS = sizeof texts / sizeof *texts };
 
 static const char *const updates[] = {
     "INSERT DATA { <a:s> <a:p> 1, "
@@ -228,7 +224,7 @@ static void
 the_parser_tells_that_there_is_no_room(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < TEXTS + GROUPS; i++) {
+    for (size_t i = 0; i < TEXTS; i++) {
         struct query *query;
         refuse(OF_TEXT, 0);
         must_prepare(texts[i], &query);
@@ -407,7 +403,7 @@ memory_that_is_used_up_ends_a_query(void **state)
     }
     memory_source_free(source);
     source = query_case_source(QUERY_PEOPLE);
-    for (size_t i = 0; i < TEXTS + GROUPS; i++) {
+    for (size_t i = 0; i < TEXTS; i++) {
         every_refusal_ends(texts[i], source, OF_ACCOUNT, &much, STEPS);
     }
     memory_source_free(source);
