@@ -108,8 +108,7 @@ class Source:
         if end <= start or self.of_macro(start, end):
             return self.raw(start, end)
         children = list(cursor.get_children())
-        rewrite = REWRITERS.get(cursor.kind)
-        return (rewrite or Source.parts)(self, cursor, children)
+        return REWRITERS.get(cursor.kind, Source.parts)(self, cursor, children)
 
     def parts(self, cursor, children, code=None):
         """The cursor's code with that of its children in place."""

@@ -26,18 +26,19 @@ lanes=$(wc -l <"$work/seeds")
 crawl "$work/peace" >/dev/null || fail "crawl in peace"
 dump_and_verify "$work/peace" "$work/peace.nq"
 
-war() { # further arguments
-    crawl "$work/war" --set processes.fetch=2 --set processes.transform=2 "$@" >"$work/war.out" 2>&1
+dir=$work/war
+war() { # crawls, or goes on
+    crawl "$dir" --set processes.fetch=2 --set processes.transform=2 >"$work/war.out" 2>&1
 }
 
 # A job whose worker is killed again and again while it does nothing else is set aside as a document that kills it.
 # On a slow machine that happens to the page without end; nothing of it is lost, it only has to be kicked.
 kick_buried() {
     local buried
-    buried=$("$bin/quadrille" queue buried --dir "$work/war") || fail "queue buried: $buried"
+    buried=$("$bin/quadrille" queue buried --dir "$dir") || fail "queue buried: $buried"
     grep -qE 'worker died or stalled|worker was killed from outside' <<<"$buried" || return 0
     echo "$buried"
-    "$bin/quadrille" queue kick --dir "$work/war" || fail "queue kick"
+    "$bin/quadrille" queue kick --dir "$dir" || fail "queue kick"
     war || fail "crawl of what was kicked: $(cat "$work/war.out")"
 }
 
@@ -51,7 +52,6 @@ hit=0 round=0
 declare -A by_name=()
 while [[ $hit -lt $kills ]]; do
     round=$((round + 1))
-    dir=$work/war
     rm -rf "$dir"
     : >"$web_log"
     hit_before=$hit

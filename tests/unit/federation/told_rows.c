@@ -318,7 +318,8 @@ rows_come_in_the_order_of_their_patterns(void **state)
     expect_text(&asked, "0*: urn:a any any any; urn:b any any any; same any urn:c any\n"
                         "1*: urn:a any any any; urn:b any any any; same any urn:c any\n"
                         "2*: urn:a any any any; urn:b any any any; same any urn:c any");
-    /* What came is known by the partition's own identifier then; the session has begun. */
+    /* The session has begun, so partition 0 is asked for a name that it gave by its own number,
+     * #6. */
     for (size_t most = 1; most < 4; most++) {
         assert_int_equal(scan_all(patterns, 3, true, most), STATUS_OK);
         expect_text(&found, three_answers);
@@ -588,7 +589,7 @@ a_query_has_room_for_so_many_terms(void **state)
     federation->terms.most++;
     assert_int_equal(federation_id(federation, &next, &id, &why), STATUS_OK);
     assert_int_equal(id, TERMS + 1);
-    /* What a partition names ends in the same way. */
+    /* Names that a partition gives are refused at the same bound as names that it is asked for. */
     put_step(0, 0);
     for (unsigned i = 0; i < 3; i++) {
         snprintf(iri, sizeof iri, "urn:new%u", i);
@@ -648,7 +649,7 @@ parts_come_from_all_partitions(void **state)
     expect_text(&asked, "0: a query of 2\n1: a query of 2\n2: a query of 2");
 }
 
-/* Of rows without columns only their number is told. */
+/* A partition answers rows without columns by their number alone. */
 static void
 rows_without_columns_are_counted(void **state)
 {

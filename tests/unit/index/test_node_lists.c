@@ -197,7 +197,7 @@ keep_long(struct node_lists *kept, oid node, size_t count)
     free(counts);
 }
 
-/* Whether the node's list is there, of so many counts and no others. */
+/* Tells whether a list of exactly count counts is kept for the node. */
 static bool
 has_long(struct node_lists *kept, oid node, size_t count)
 {

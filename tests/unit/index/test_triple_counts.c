@@ -360,7 +360,8 @@ test_the_cache_is_bounded(void **state)
     memory_source_free(memory);
 }
 
-/* As many subjects with one predicate and one object, in each of so many graphs. */
+/* Makes a source in which each of the graphs has the same subjects, with one predicate and one
+ * object. */
 static struct memory_source *
 make_wide(unsigned subjects, unsigned graphs, struct quad_oids *ids)
 {

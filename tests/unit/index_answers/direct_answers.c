@@ -1,5 +1,6 @@
-/* What the stream TRIPLES answers of a partition (index/serve/answer_triples.c, answer_values.c),
- * beside what the partition's own quads say. The answers run in cursors as in the service. */
+/* These tests compare what a partition answers on the stream TRIPLES
+ * (index/serve/answer_triples.c, answer_values.c) with its own quads. The answers run in cursors as
+ * in the service. */
 #include "tests/unit/index_answers/direct_answers.h"
 
 #include "tests/unit/index/index_fixture.h"

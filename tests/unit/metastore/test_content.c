@@ -277,7 +277,7 @@ a_node_without_a_store_is_not_asked(void **state)
 {
     const struct document_record where = {
         .node = SLICE("b"), .file = SLICE("b0.warc.gz"), .length = 3};
-    const char *const endpoint = nodes[1].metastore;
+    const char *endpoint = nodes[1].metastore;
     struct warc_record record;
     struct reason why = {""};
     (void)state;
@@ -285,7 +285,7 @@ a_node_without_a_store_is_not_asked(void **state)
     nodes[1].metastore = NULL;
     assert_int_equal(content_read(world.content, &where, &world.memory, &record, &why),
                      STATUS_MISUSE);
-    nodes[1].metastore = (char *)(uintptr_t)endpoint;
+    nodes[1].metastore = endpoint;
     assert_string_equal(why.text,
                         "cluster.conf: node b has no metastore=, which its archive is read by");
     assert_int_equal(world.messages, 0);

@@ -196,8 +196,7 @@ a_conversion_names_its_original(void **state)
     assert_int_equal(warc_writer_close(writer, NULL), STATUS_OK);
 }
 
-/* A header that HTTP/1 or none wrote is stored as it is; so is one that ends in mid-line. */
-/* Which file it will be in is not known yet, so it names none. */
+/* The file that a packed conversion will be in is not known yet, so its record names none. */
 static void
 a_packed_conversion_names_no_file(void **state)
 {
@@ -252,6 +251,7 @@ small_records_follow_large_ones(void **state)
     assert_int_equal(warc_writer_close(writer, &why), STATUS_OK);
 }
 
+/* A header that HTTP/1 or none wrote is stored as it is; so is one that ends in mid-line. */
 static void
 headers_are_stored_as_they_came(void **state)
 {
