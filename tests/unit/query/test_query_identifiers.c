@@ -264,8 +264,9 @@ count_id(struct evaluation *evaluation, const struct expression *call, const oid
 static void
 test_values_come_again(void **state)
 {
-    /* Where values are kept depends on addresses, and few that meet in a place are told anew. */
-    enum { VALUES = 40, ROUNDS = 100, MOST = VALUES * ROUNDS / 2 };
+    /* Where values are kept depends on addresses, and those that meet in a place are told anew:
+     * seldom many, and not of each that is remembered. */
+    enum { VALUES = 40, ROUNDS = 100, MOST = 600, TRIES = 4 };
     static const struct function counted = {.name = "counted", .id = count_id};
     const struct quad_source source = {0};
     struct expression expression = {.kind = EXPRESSION_CALL, .function = &counted};
@@ -273,18 +274,25 @@ test_values_come_again(void **state)
     struct spill spill;
     struct dictionary dictionary;
     struct evaluation evaluation = {.dictionary = &dictionary};
-    struct remembered remembered;
+    struct remembered remembered[TRIES];
+    unsigned least = VALUES * ROUNDS;
     (void)state;
     spill_init(&spill, &account, NULL, 0);
     dictionary_init(&dictionary, &source, &spill);
     slots_add(&expression.slots, 0);
-    remembered_prepare(&remembered, &expression);
-    for (int i = 0; i < ROUNDS; i++) {
-        for (oid value = 1; value <= VALUES; value++) {
-            assert_int_equal(remembered_id(&remembered, &evaluation, &value), value + 1000);
+    for (int try = 0; try < TRIES; try++) {
+        id_calls = 0;
+        remembered_prepare(&remembered[try], &expression);
+        for (int i = 0; i < ROUNDS; i++) {
+            for (oid value = 1; value <= VALUES; value++) {
+                assert_int_equal(remembered_id(&remembered[try], &evaluation, &value),
+                                 value + 1000);
+            }
         }
+        assert_true(id_calls >= VALUES);
+        least = id_calls < least ? id_calls : least;
     }
-    assert_in_range(id_calls, VALUES, MOST);
+    assert_in_range(least, VALUES, MOST);
     evaluation_release(&evaluation);
     dictionary_release(&dictionary);
     spill_release(&spill);
