@@ -26,3 +26,5 @@ test_query_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_shapes.o
 test_query_value_PARTS := tests/unit/query/value_edges.o tests/unit/query/value_limits.o tests/unit/query/result_rows.o
 test_query_room_PARTS := tests/unit/query/plan_case.o
 test_query_room_WRAPS := arena_alloc arena_zero arena_copy memory_take
+UNIT_TESTS += tests/unit/query_operators/test_joined_rows
+test_joined_rows_PARTS := tests/unit/query_operators/operator_stand.o
