@@ -367,7 +367,7 @@ check_hash_join(const struct hash_case *hash, enum hash_mode mode, unsigned turn
     given_init(&built, WIDTH);
     given_init(&wanted, WIDTH);
     given_init(&found, WIDTH);
-    make_hash_sides(hash, hash->keys ? 200 : 100, &input, &built);
+    make_hash_sides(hash, hash->keys ? 120 : 70, &input, &built);
     hash_all(hash, mode, tests, &input, &built, &wanted);
     const struct hash_spec spec = {.mode = mode,
                                    .keys = slots_from(hash->keys),
@@ -404,7 +404,7 @@ check_hash_join(const struct hash_case *hash, enum hash_mode mode, unsigned turn
         given_release(&wanted);
         struct given none;
         given_init(&none, WIDTH);
-        make_hash_sides(hash, 80, &none, &built);
+        make_hash_sides(hash, 70, &none, &built);
         hash_all(hash, mode, tests, &input, &built, &wanted);
         add_up(&wanted, hash->weighs);
         given_release(&none);
