@@ -26,8 +26,11 @@ test_query_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_shapes.o
 test_query_value_PARTS := tests/unit/query/value_edges.o tests/unit/query/value_limits.o tests/unit/query/result_rows.o
 test_query_room_PARTS := tests/unit/query/plan_case.o
 test_query_room_WRAPS := arena_alloc arena_zero arena_copy memory_take
-UNIT_TESTS += $(addprefix tests/unit/query_operators/,test_counted_rows test_joined_rows test_kept_rows test_listed_joins)
+UNIT_TESTS += $(addprefix tests/unit/query_operators/,test_counted_rows test_handed_rows test_joined_rows \
+	test_kept_rows test_listed_joins test_row_sources)
 test_counted_rows_PARTS := $(addprefix tests/unit/query_operators/,counting_source.o operator_stand.o)
+test_handed_rows_PARTS := tests/unit/query_operators/operator_stand.o
 test_joined_rows_PARTS := tests/unit/query_operators/operator_stand.o
-test_listed_joins_PARTS := $(addprefix tests/unit/query_operators/,counting_source.o operator_stand.o)
 test_kept_rows_PARTS := tests/unit/query_operators/operator_stand.o
+test_listed_joins_PARTS := $(addprefix tests/unit/query_operators/,counting_source.o operator_stand.o)
+test_row_sources_PARTS := tests/unit/query_operators/operator_stand.o

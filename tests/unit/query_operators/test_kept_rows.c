@@ -72,6 +72,18 @@ tables_take_what_they_say(void **state)
     }
 }
 
+/* What was never made can be released. */
+static void
+tables_that_are_all_zero_are_released(void **state)
+{
+    struct row_table table = {0};
+    struct row_set set = {0};
+    (void)state;
+    row_table_release(&table);
+    row_set_release(&set);
+    assert_true(table.account == NULL && set.spill == NULL);
+}
+
 static void
 tables_refuse_what_they_have_no_memory_for(void **state)
 {
@@ -378,6 +390,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_take_what_they_say),
+        cmocka_unit_test(tables_that_are_all_zero_are_released),
         cmocka_unit_test(tables_refuse_what_they_have_no_memory_for),
         cmocka_unit_test(emptied_tables_find_nothing),
         cmocka_unit_test(many_keys_are_found_at_once),
