@@ -46,7 +46,8 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
 	tests/unit/index_terms/test_checked_sort tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_lexicon tests/unit/index_terms/test_node_cache \
 	tests/unit/federation/test_federation_values tests/unit/index_terms/test_term_digests \
-	tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_tokens tests/unit/index_terms/test_words
+	tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_tokens tests/unit/index_terms/test_word_trees \
+	tests/unit/index_terms/test_words
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
 fuzz_index_requests_ALONE := it turns leak detection off
 test_index_changes_PARTS := tests/unit/index/index_change_log.o tests/unit/index/index_change_damage.o
@@ -58,6 +59,9 @@ test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon
 	change_log_append differences_add statistics_apply transaction_begin snapshots_publish fence_seek clock_wall_ms \
 	clock_monotonic_ms
 test_words_PARTS := $(addprefix tests/unit/index_terms/,words_world.o words_tokens.o words_model.o words_crashes.o)
+test_word_trees_PARTS := tests/unit/index_terms/words_world.o tests/unit/index_terms/word_layers.o
+test_word_trees_WRAPS := fence_seek fence_next fence_emit fence_finish tree_get tree_put tree_build_begin tree_build_add \
+	transaction_begin transaction_commit_unsynced
 test_index_service_PARTS := $(addprefix tests/unit/index_service/,lookup_checks.o service_world.o service_shares.o service_links.o \
 	service_readers.o)
 test_index_service_WRAPS := cursor_write cursor_write_last
