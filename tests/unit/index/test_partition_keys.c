@@ -2,6 +2,7 @@
  * as it is, and places in it name the nodes. */
 #include "base/codec.h"
 #include "index/write/partition_keys.h"
+#include "index/write/partition_state.h"
 #include "tests/unit/index/index_fixture.h"
 
 enum { ANSWER_MOST = 1 << 20, HASHES_MOST = 64 };
@@ -215,6 +216,236 @@ lists_that_name_nothing_are_refused(void **state)
     }
 }
 
+/* What is wrong is said, too. */
+static void
+refusals_have_their_reasons(void **state)
+{
+    struct answer answer;
+    struct oid_set set;
+    struct reason why = {""};
+    struct buf list;
+    (void)state;
+    assert_int_equal(ask(KEYS_SUBJECTS, 0, 0, false, &answer), STATUS_OK);
+    assert_int_equal(partition_keys_set(partition, KEYS_SUBJECTS, SLICE("short"), &set, &why),
+                     STATUS_PROTOCOL);
+    assert_string_equal(why.text, "a list of keys is malformed");
+    buf_init(&list, ANSWER_MOST);
+    codec_put_u64(&list, answer.epoch + 1);
+    codec_put_varint(&list, 0);
+    assert_int_equal(partition_keys_set(partition, KEYS_SUBJECTS, buf_slice(&list), &set, &why),
+                     STATUS_STALE);
+    assert_string_equal(why.text, "the partition was opened anew");
+    buf_reset(&list);
+    codec_put_u64(&list, answer.epoch);
+    codec_put_varint(&list, 1);
+    codec_put_varint(&list, 2); /* there are places 0 and 1 */
+    why.text[0] = '\0';
+    assert_int_equal(partition_keys_set(partition, KEYS_SUBJECTS, buf_slice(&list), &set, &why),
+                     STATUS_PROTOCOL);
+    assert_string_equal(why.text, "a list of keys is malformed");
+    buf_reset(&list);
+    codec_put_u64(&list, answer.epoch);
+    codec_put_varint(&list, 0);
+    assert_int_equal(partition_keys_set(partition, KEYS_SUBJECTS, buf_slice(&list), &set, &why),
+                     STATUS_OK);
+    oid_set_release(&set);
+    buf_release(&list);
+}
+
+/* The hash of a node's kind and text, as every partition has to make it. */
+static uint32_t
+expected_hash(enum term_kind kind, const char *text)
+{
+    uint64_t hash = kind;
+    for (; *text != '\0'; text++) {
+        hash = (hash ^ (uint8_t)*text) * UINT64_C(0x100000001B3);
+    }
+    return (uint32_t)((hash ^ hash >> 32) * UINT64_C(0x9E3779B97F4A7C15) >> 32);
+}
+
+static bool
+has_hash(const struct answer *answer, uint32_t hash)
+{
+    for (size_t i = 0; i < answer->count; i++) {
+        if (answer->hashes[i] == hash) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void
+hashes_tell_kinds_and_texts(void **state)
+{
+    struct answer subjects, nodes;
+    (void)state;
+    commit(3, 1,
+           "_:d0000000000000003x <urn:p> _:d0000000000000003y <urn:h> .\n"
+           "<urn:p> <urn:p> <urn:o> <urn:h> .\n");
+    assert_int_equal(ask(KEYS_SUBJECTS, 0, 0, false, &subjects), STATUS_OK);
+    assert_int_equal(ask(KEYS_NODES, 0, 0, false, &nodes), STATUS_OK);
+    assert_int_equal(subjects.count, 4); /* a, c, the blank one, p */
+    assert_int_equal(nodes.count, 7);    /* and b, the other blank one, o */
+    static const char *const iris[] = {"urn:a", "urn:c", "urn:p", "urn:b", "urn:o"};
+    for (size_t i = 0; i < sizeof iris / sizeof *iris; i++) {
+        const uint32_t hash = expected_hash(TERM_IRI, iris[i]);
+        assert_int_equal(has_hash(&subjects, hash), i < 3);
+        assert_true(has_hash(&nodes, hash));
+    }
+    assert_true(has_hash(&subjects, expected_hash(TERM_BLANK, "d0000000000000003x")));
+    assert_true(has_hash(&nodes, expected_hash(TERM_BLANK, "d0000000000000003x")));
+    assert_true(has_hash(&nodes, expected_hash(TERM_BLANK, "d0000000000000003y")));
+    assert_false(has_hash(&subjects, expected_hash(TERM_BLANK, "d0000000000000003y")));
+}
+
+/* How many nodes an answer has from a place on, each of them once. */
+static size_t
+count_hashes(enum key_places places, uint64_t epoch, uint64_t from, struct answer *head)
+{
+    const struct keys_request request = {places, epoch, from, go_on, NULL};
+    struct reason why = {""};
+    struct buf out;
+    size_t count = 0;
+    buf_init(&out, ANSWER_MOST);
+    must(partition_keys_read(partition, &request, &out, &why), &why);
+    struct codec_reader in = codec_reader_of(buf_slice(&out));
+    *head = (struct answer){.epoch = codec_get_u64(&in), .from = codec_get_varint(&in)};
+    for (; !codec_at_end(&in); count++) {
+        assert_false(in.bad);
+        (void)codec_get_u32(&in);
+    }
+    buf_release(&out);
+    return count;
+}
+
+/* A log has more nodes than are read or hashed together. */
+static void
+large_logs_have_each_node_once(void **state)
+{
+    enum { FIRST = 3000, MORE = 2500 };
+    struct answer head;
+    struct buf text;
+    (void)state;
+    buf_init(&text, 4 << 20);
+    for (unsigned i = 0; i < FIRST; i++) {
+        (void)buf_printf(&text, "<urn:n%u> <urn:p> <urn:n%u> <urn:h> .\n", i, i / 2);
+    }
+    (void)buf_append_char(&text, '\0');
+    commit(2, 1, text.data);
+    assert_int_equal(count_hashes(KEYS_SUBJECTS, 0, 0, &head), 2 + FIRST);
+    buf_reset(&text);
+    for (unsigned i = 0; i < MORE; i++) {
+        (void)buf_printf(&text, "<urn:m%u> <urn:p> <urn:n%u> <urn:h> .\n", i, i);
+    }
+    (void)buf_append_char(&text, '\0');
+    commit(3, 1, text.data);
+    assert_int_equal(count_hashes(KEYS_SUBJECTS, head.epoch, 2 + FIRST, &head), MORE);
+    assert_int_equal(head.from, 2 + FIRST);
+    assert_int_equal(count_hashes(KEYS_SUBJECTS, head.epoch, 5, &head), 2 + FIRST + MORE - 5);
+    assert_int_equal(count_hashes(KEYS_NODES, 0, 0, &head), 3 + FIRST + MORE);
+    buf_release(&text);
+}
+
+/* Notes subjects with these numbers, as a batch that adds quads would, or removes them. */
+static void
+note_subjects(uint64_t from, uint64_t to, bool removed)
+{
+    enum { EACH = 1 << 16 };
+    static struct quad_change changes[EACH];
+    while (from < to) {
+        struct change_set set = {.changes = changes};
+        for (; set.count < EACH && from < to; from++) {
+            changes[set.count++] = (struct quad_change){{.subject = oid_stored(from, OID_KIND_IRI),
+                                                         .object = oid_stored(1, OID_KIND_STRING)},
+                                                        removed};
+        }
+        partition_keys_note(partition->keys, &set);
+    }
+}
+
+static enum status
+set_of_place(uint64_t place, struct oid_set *set)
+{
+    struct reason why = {""};
+    struct buf list;
+    buf_init(&list, 64);
+    codec_put_u64(&list, partition->incarnation);
+    codec_put_varint(&list, 1);
+    codec_put_varint(&list, place);
+    const enum status status =
+        partition_keys_set(partition, KEYS_SUBJECTS, buf_slice(&list), set, &why);
+    buf_release(&list);
+    return status;
+}
+
+static void
+assert_too_many(void)
+{
+    const struct keys_request request = {KEYS_SUBJECTS, 0, 0, go_on, NULL};
+    struct reason why = {""};
+    struct buf out;
+    buf_init(&out, 64);
+    assert_int_equal(partition_keys_read(partition, &request, &out, &why), STATUS_LIMIT);
+    assert_string_equal(why.text, "there are too many nodes");
+    buf_release(&out);
+}
+
+/* A log takes so many nodes and not one more; then it has none, whatever comes. */
+static void
+logs_have_a_bound(void **state)
+{
+    enum { FIRST = 100000, LAST = FIRST + PARTITION_KEYS_MOST - 2 };
+    struct answer answer;
+    struct oid_set set;
+    (void)state;
+    assert_int_equal(ask(KEYS_SUBJECTS, 0, 0, false, &answer), STATUS_OK);
+    assert_int_equal(answer.count, 2);
+    note_subjects(FIRST, LAST, false);
+    note_subjects(LAST - 10, LAST, false); /* they are known */
+    note_subjects(LAST, LAST + 10, true);  /* what is removed does not count */
+    assert_int_equal(set_of_place(PARTITION_KEYS_MOST - 1, &set), STATUS_OK);
+    assert_true(oid_set_has(&set, oid_stored(LAST - 1, OID_KIND_IRI)));
+    oid_set_release(&set);
+    assert_int_equal(set_of_place(PARTITION_KEYS_MOST, &set), STATUS_PROTOCOL);
+    note_subjects(LAST, LAST + 1, false);
+    assert_int_equal(set_of_place(0, &set), STATUS_PROTOCOL);
+    assert_too_many();
+    note_subjects(FIRST, FIRST + 10, false);
+    assert_int_equal(set_of_place(0, &set), STATUS_PROTOCOL);
+    assert_too_many();
+    assert_int_equal(ask(KEYS_NODES, 0, 0, false, &answer), STATUS_OK); /* the other log is well */
+    assert_int_equal(answer.count, 3);
+}
+
+/* Who asks while another one asks waits, and may give up. */
+static enum status
+ask_meanwhile(const void *context, struct reason *why)
+{
+    struct answer answer;
+    (void)why;
+    if (*(const bool *)context) {
+        assert_int_equal(ask(KEYS_NODES, 0, 0, true, &answer), STATUS_CANCELLED);
+    }
+    return STATUS_OK;
+}
+
+static void
+one_asks_after_the_other(void **state)
+{
+    static const bool yes = true;
+    const struct keys_request request = {KEYS_SUBJECTS, 0, 0, ask_meanwhile, &yes};
+    struct answer answer;
+    struct reason why = {""};
+    struct buf out;
+    (void)state;
+    buf_init(&out, 256);
+    must(partition_keys_read(partition, &request, &out, &why), &why);
+    assert_int_equal(out.length, 8 + 1 + 2 * 4);
+    buf_release(&out);
+    assert_int_equal(ask(KEYS_NODES, 0, 0, false, &answer), STATUS_OK);
+    assert_int_equal(answer.count, 3);
+}
+
 int
 main(void)
 {
@@ -225,6 +456,11 @@ main(void)
         CASE(hashes_are_of_the_text),
         CASE(an_asking_that_is_cancelled_leaves_no_half_log),
         CASE(lists_that_name_nothing_are_refused),
+        CASE(refusals_have_their_reasons),
+        CASE(hashes_tell_kinds_and_texts),
+        CASE(large_logs_have_each_node_once),
+        CASE(logs_have_a_bound),
+        CASE(one_asks_after_the_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
