@@ -23,6 +23,7 @@
 #include "index/statistics/predicate_sets.h"
 #include "index/terms/change_marks.h"
 #include "index/terms/term_set.h"
+#include "index/write/partition_state.h"
 #include "rdf/core/vocabulary.h"
 
 /* ---- sets ---- */
@@ -230,6 +231,73 @@ marks_pass_with_time(void **state)
     buf_release(&needs);
 }
 
+static bool
+is_passed(const struct partition *partition, enum partition_place place, oid id, uint64_t time)
+{
+    struct partition_needs needs;
+    partition_needs_init(&needs);
+    partition_need(&needs, place, id);
+    assert_int_equal(needs.commits.length, sizeof(uint64_t));
+    assert_int_equal(needs.words.length, 0);
+    const bool passed = change_marks_passed(partition->marks, buf_slice(&needs.commits), time);
+    partition_needs_release(&needs);
+    return passed;
+}
+
+/* A commit passes the marks of the subjects, objects and graphs of all its quads, each in its
+ * place, and that of all commits; one with too many changes passes every mark. */
+static void
+commits_mark_what_they_change(void **state)
+{
+    (void)state;
+    enum { FIRST = 1000, QUADS = 3 };
+    static struct quad_change changes[CHANGE_MARKS_MOST + 1];
+    struct partition partition = {.marks = change_marks_new()};
+    struct change_set set = {.changes = changes, .count = QUADS, .version = 7};
+    for (size_t i = 0; i < QUADS; i++) {
+        changes[i].quad =
+            (struct quad_oids){.subject = oid_stored(FIRST + 4 * i, OID_KIND_IRI),
+                               .predicate = oid_stored(FIRST + 4 * i + 1, OID_KIND_IRI),
+                               .object = oid_stored(FIRST + 4 * i + 2, OID_KIND_IRI),
+                               .graph = oid_stored(FIRST + 4 * i + 3, OID_KIND_IRI)};
+        changes[i].removed = i == 1;
+    }
+    assert_false(is_passed(&partition, PARTITION_SUBJECT, OID_NONE, 6));
+    partition_mark(&partition, &set);
+    static const enum partition_place places[] = {PARTITION_SUBJECT, PARTITION_OBJECT,
+                                                  PARTITION_GRAPH};
+    for (size_t i = 0; i < QUADS; i++) {
+        const struct quad_oids *quad = &changes[i].quad;
+        for (size_t p = 0; p < 3; p++) {
+            assert_int_equal(is_passed(&partition, places[p], quad->subject, 6),
+                             places[p] == PARTITION_SUBJECT);
+            assert_int_equal(is_passed(&partition, places[p], quad->object, 6),
+                             places[p] == PARTITION_OBJECT);
+            assert_int_equal(is_passed(&partition, places[p], quad->graph, 6),
+                             places[p] == PARTITION_GRAPH);
+            assert_false(is_passed(&partition, places[p], quad->predicate, 6));
+        }
+        assert_false(is_passed(&partition, PARTITION_SUBJECT, quad->subject, 7));
+    }
+    assert_true(is_passed(&partition, PARTITION_GRAPH, OID_NONE, 6));
+    assert_false(is_passed(&partition, PARTITION_GRAPH, OID_NONE, 7));
+    /* The same quad again and again: it alone is marked, until there are too many. */
+    for (size_t i = 0; i <= CHANGE_MARKS_MOST; i++) {
+        changes[i].quad = changes[0].quad;
+    }
+    set.count = CHANGE_MARKS_MOST;
+    set.version = 8;
+    partition_mark(&partition, &set);
+    assert_true(is_passed(&partition, PARTITION_SUBJECT, changes[0].quad.subject, 7));
+    assert_false(is_passed(&partition, PARTITION_SUBJECT, changes[0].quad.predicate, 7));
+    set.count++;
+    set.version = 9;
+    partition_mark(&partition, &set);
+    assert_true(is_passed(&partition, PARTITION_SUBJECT, changes[0].quad.predicate, 8));
+    assert_false(is_passed(&partition, PARTITION_SUBJECT, changes[0].quad.predicate, 9));
+    change_marks_free(partition.marks);
+}
+
 /* ---- messages ---- */
 
 static void
@@ -351,6 +419,7 @@ main(void)
         cmocka_unit_test(sets_of_predicates),
         cmocka_unit_test(keys_are_sorted_as_they_compare),
         cmocka_unit_test(marks_pass_with_time),
+        cmocka_unit_test(commits_mark_what_they_change),
         cmocka_unit_test(terms_in_messages),
         cmocka_unit_test(memory_is_parted),
         cmocka_unit_test(words_have_classes_and_keys),

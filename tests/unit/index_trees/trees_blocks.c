@@ -232,6 +232,128 @@ blocks_are_written_anew_in_one_go(void **state)
     tree_close(tree);
 }
 
+/* ---- anew or in place ---- */
+
+/* Things to be changed, so many in each block; the places that were asked for. */
+struct passes {
+    size_t each, count, calls, fail_at;
+    size_t places[1000];
+};
+
+static enum status
+pass_things(void *context, struct fence_cursor *cursor, size_t *next, struct reason *reason)
+{
+    struct passes *passes = context;
+    assert_true(*next < passes->count);
+    if (passes->calls < 1000) {
+        passes->places[passes->calls] = *next;
+    }
+    if (++passes->calls == passes->fail_at) {
+        return status_fail(reason, STATUS_CORRUPT, "a pass of the test");
+    }
+    must(fence_seek(cursor, SLICE("0"), reason), reason); /* it is open for that */
+    *next += passes->each;
+    *next = *next < passes->count ? *next : passes->count;
+    return STATUS_OK;
+}
+
+static bool
+pays(struct tree *tree, struct passes *passes, size_t each, size_t count)
+{
+    bool result = false;
+    *passes = (struct passes){.each = each, .count = count};
+    must(fence_build_pays(tree, count, pass_things, passes, &result, &why), &why);
+    return result;
+}
+
+/* A new tree is worth its while when it has no block yet, or when more than half of its blocks
+ * would change, as far as a few of each stretch tell. */
+static void
+a_new_tree_pays_for_many_changes(void **state)
+{
+    (void)state;
+    enum { BLOCKS = 280 };
+    char key[KEY], value[VALUE] = "v";
+    static struct passes passes;
+    bool result;
+    struct tree *tree = tree_named("paying");
+    assert_true(pays(tree, &passes, 1, 1));
+    assert_int_equal(passes.calls, 0);
+    struct transaction *transaction = begun();
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        must(tree_append(tree, transaction, key_of(i, key), slice_of(value, VALUE), &why), &why);
+    }
+    must(transaction_commit(transaction, &why), &why);
+    const size_t half = (size_t)tree_pages(tree) * 4 / 2;
+    assert_in_range(half, 129, 255); /* two changes are one stretch */
+    for (size_t count = half - 4; count <= half + 4; count++) {
+        assert_int_equal(pays(tree, &passes, 1, count), count / 2 * 2 > half);
+    }
+    /* In pairs that share a block, twice as many; in one block, however many. */
+    assert_false(pays(tree, &passes, 2, 2 * half - 8));
+    assert_true(pays(tree, &passes, 2, 2 * half + 8));
+    assert_false(pays(tree, &passes, 100000, 100000));
+    assert_false(pays(tree, &passes, 1, 0));
+    assert_int_equal(passes.calls, 0);
+    /* Of five: from each on, and three blocks behind it. */
+    static const size_t five[] = {0, 1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 3, 4, 4};
+    assert_false(pays(tree, &passes, 1, 5));
+    assert_int_equal(passes.calls, sizeof five / sizeof *five);
+    assert_memory_equal(passes.places, five, sizeof five);
+    /* Of more than 128, every second. */
+    (void)pays(tree, &passes, 1, 129);
+    static const size_t begin[] = {0, 1, 2, 3, 2, 3, 4, 5, 4};
+    assert_memory_equal(passes.places, begin, sizeof begin);
+    (void)pays(tree, &passes, 1, 127);
+    static const size_t each[] = {0, 1, 2, 3, 1, 2, 3, 4, 2};
+    assert_memory_equal(passes.places, each, sizeof each);
+    for (size_t fail_at = 1; fail_at < 9; fail_at++) {
+        passes = (struct passes){.each = 1, .count = 5, .fail_at = fail_at};
+        assert_int_equal(fence_build_pays(tree, 5, pass_things, &passes, &result, &why),
+                         STATUS_CORRUPT);
+        assert_string_equal(why.text, "a pass of the test");
+        assert_int_equal(passes.calls, fail_at);
+    }
+    tree_close(tree);
+}
+
+/* A key that is longer than any fence is a mistake of who seeks; a block that is longer than any is
+ * damage. */
+static void
+fences_and_blocks_have_a_size(void **state)
+{
+    (void)state;
+    char key[FENCE_SIZE_MAXIMUM + 1], value[BLOCK_MAXIMUM + 1];
+    struct fence_cursor cursor;
+    struct tree *tree = tree_named("sizes");
+    memset(key, 'k', sizeof key);
+    memset(value, 'v', sizeof value);
+    for (size_t more = 0; more < 2; more++) {
+        struct transaction *transaction = begun();
+        must(tree_put(tree, transaction, slice_of(key, FENCE_SIZE_MAXIMUM),
+                      slice_of(value, BLOCK_MAXIMUM + more), &why),
+             &why);
+        must(transaction_commit(transaction, &why), &why);
+        fence_open(&cursor, tree, NULL);
+        assert_int_equal(fence_seek(&cursor, slice_of(key, FENCE_SIZE_MAXIMUM), &why),
+                         more ? STATUS_CORRUPT : STATUS_OK);
+        assert_int_equal(cursor.stored, more == 0);
+        if (more == 0) {
+            assert_int_equal(cursor.fence_length, FENCE_SIZE_MAXIMUM);
+            assert_int_equal(cursor.block_length, BLOCK_MAXIMUM);
+            assert_false(fence_is_last(&cursor));
+            assert_int_equal(fence_next(&cursor, &why), STATUS_END);
+        } else {
+            assert_non_null(strstr(why.text, "a block is too long"));
+        }
+        fence_close(&cursor);
+    }
+    assert_int_equal(fence_seek(&cursor, slice_of(key, FENCE_SIZE_MAXIMUM + 1), &why),
+                     STATUS_MISUSE);
+    assert_string_equal(why.text, "tree sizes: a key of 177 bytes");
+    tree_close(tree);
+}
+
 /* ---- latches ---- */
 
 struct visitor {
@@ -371,7 +493,8 @@ trees_blocks(void)
     const struct CMUnitTest tests[] = {
         TEST(blocks_stay_under_their_fences),    TEST(a_block_of_an_overflow_may_vanish),
         TEST(blocks_are_written_anew_in_one_go), TEST(a_latch_is_fair_by_phases),
-        TEST(all_latches_are_closed_and_opened),
+        TEST(all_latches_are_closed_and_opened), TEST(a_new_tree_pays_for_many_changes),
+        TEST(fences_and_blocks_have_a_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
