@@ -59,7 +59,7 @@ test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon
 	change_log_append differences_add statistics_apply transaction_begin snapshots_publish fence_seek clock_wall_ms \
 	clock_monotonic_ms
 test_words_PARTS := $(addprefix tests/unit/index_terms/,words_world.o words_tokens.o words_model.o words_crashes.o)
-test_word_trees_PARTS := tests/unit/index_terms/words_world.o tests/unit/index_terms/word_layers.o
+test_word_trees_PARTS := $(addprefix tests/unit/index_terms/,words_world.o word_layers.o word_prefixes.o)
 test_word_trees_WRAPS := fence_seek fence_next fence_emit fence_finish tree_get tree_put tree_build_begin tree_build_add \
 	transaction_begin transaction_commit_unsynced
 test_index_service_PARTS := $(addprefix tests/unit/index_service/,lookup_checks.o service_world.o service_shares.o service_links.o \

@@ -582,6 +582,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_go_on_from_the_tree_to_memory),
+        cmocka_unit_test(words_that_begin_alike_are_found),
         cmocka_unit_test(an_empty_index_has_a_mean_length),
         cmocka_unit_test(languages_with_stems_are_found),
         cmocka_unit_test(verify_names_what_is_wrong),

@@ -166,6 +166,12 @@ layers_tagged(uint64_t number)
     return number % 3 == 0;
 }
 
+unsigned long
+layers_own(uint64_t number)
+{
+    return (unsigned long)(number * 7919 % 10007);
+}
+
 static unsigned
 padding_of(uint64_t number)
 {
@@ -198,7 +204,7 @@ layers_add(struct words_world *w, uint64_t from, uint64_t to)
     size_t count = 0;
     for (uint64_t number = from; number < to; number++) {
         char *const text = texts[count];
-        int at = sprintf(text, "u%lu", (unsigned long)(number * 7919 % 10007));
+        int at = sprintf(text, "u%lu", layers_own(number));
         for (size_t word = 0; word < COMMON_WORDS; word++) {
             for (unsigned i = 0; i < layers_times(word, number); i++) {
                 at += sprintf(text + at, " %s", common_words[word]);

@@ -25,11 +25,16 @@ unsigned layers_times(size_t word, uint64_t number);
 unsigned layers_length(uint64_t number);
 unsigned layers_class(size_t word, uint64_t number);
 bool layers_tagged(uint64_t number);
+/* It has the word u and this number once. */
+unsigned long layers_own(uint64_t number);
 /* Adds the literals with these numbers; each has a word of its own, too. Nothing is written. */
 void layers_add(struct words_world *w, uint64_t from, uint64_t to);
 /* All of them: some in the tree, some that are being written, and some that wait. */
 void layers_open(struct words_world *w);
 /* Puts a value into the tree as it is; an empty one takes the key out. */
 void layers_put(struct words_world *w, struct slice key, struct slice value);
+
+/* word_prefixes.c */
+void words_that_begin_alike_are_found(void **state);
 
 #endif
