@@ -23,7 +23,7 @@ quadrille-extract_OBJECTS := stages/extract/extract_stage.o stages/extract/scope
 $(BUILD)/bin/quadrille-fetch: allocator := -ljemalloc
 UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch tests/unit/stages/test_endpoint tests/unit/stages/test_fetch_balance \
 	tests/unit/stages/test_fetch_credentials tests/unit/stages/test_fetch_ftp tests/unit/stages/test_fetch_http \
-	tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_parser \
+	tests/unit/stages/test_fetch_names tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
 	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages_work/test_stage_pace tests/unit/stages_sandbox/test_worker \
 	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_refused_sitemaps \
@@ -67,6 +67,8 @@ test_host_plan_PARTS := tests/unit/stages_fetch/host_plans.o $(addprefix stages/
 test_host_plan_WRAPS := stage_release stage_output stage_put_meta stage_directory stage_cluster stage_metastore \
 	scope_allows hosts_find host_set_cover clock_wall_ms content_open content_close_files content_read metastore_get \
 	fetch_parser_submit parsed_description_decode
+test_fetch_names_WRAPS := ares_library_init ares_library_cleanup ares_init_options ares_destroy ares_set_servers_ports_csv \
+	ares_getaddrinfo ares_freeaddrinfo ares_timeout ares_process_fd clock_monotonic_ms
 test_fetch_ftp_WRAPS := fetch_http_forget
 test_fetch_places_PARTS := tests/unit/stages/fetch_proxies.o
 test_fetch_places_WRAPS := robots_size getaddrinfo
