@@ -44,7 +44,7 @@ test_endpoint_PARTS := stages/fetch/datasets/endpoint.o
 test_endpoint_WRAPS := stage_release stage_directory stage_metastore metastore_get fetch_parser_submit parsed_page_decode \
 	parsed_count fdatasync file_rename
 test_dump_fetch_PARTS := stages/fetch/datasets/dump_fetch.o stages/fetch/task/download.o
-test_dump_fetch_WRAPS := stage_release stage_output stage_directory fdatasync file_rename
+test_dump_fetch_WRAPS := stage_release stage_output stage_directory fdatasync write file_rename
 test_index_stage_PARTS := stages/index/index_stage.o
 test_index_stage_WRAPS := main stage_main _exit stage_options opt_integer opt_string stage_worker_number stage_directory \
 	stage_cluster cluster_self cluster_node cluster_keys services_metastores cluster_services_release \

@@ -32,6 +32,8 @@ static struct task *task;
 static struct fetch_request request;
 static struct buf trace;
 static bool archive_fails, rename_fails;
+static int write_errors[2]; /* of the next writes; 0: these go well */
+static size_t written_at_most;
 static int syncs_until_failure; /* -1: none fails */
 static int lowest;              /* descriptor that is free before and after each case */
 
@@ -164,6 +166,17 @@ __wrap_fdatasync(int file)
     return __real_fdatasync(file);
 }
 
+ssize_t __real_write(int file, const void *bytes, size_t n);
+ssize_t __wrap_write(int file, const void *bytes, size_t n);
+ssize_t
+__wrap_write(int file, const void *bytes, size_t n)
+{
+    errno = write_errors[0];
+    write_errors[0] = write_errors[1];
+    write_errors[1] = 0;
+    return errno != 0 ? -1 : __real_write(file, bytes, n < written_at_most ? n : written_at_most);
+}
+
 int __real_file_rename(const char *from, const char *to);
 int __wrap_file_rename(const char *from, const char *to);
 int
@@ -274,6 +287,8 @@ set_up(void **state)
     meta_update_init(&job.meta);
     archive_fails = rename_fails = false;
     syncs_until_failure = -1;
+    write_errors[0] = write_errors[1] = 0;
+    written_at_most = SIZE_MAX;
     lowest = lowest_descriptor();
     return 0;
 }
@@ -288,6 +303,20 @@ tear_down(void **state)
     meta_update_release(&job.meta);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);
+}
+
+/* What the job's metadata say now. */
+static void
+assert_said(enum meta_field field, const char *text)
+{
+    struct slice said = {0};
+    struct buf record;
+    buf_init(&record, 1 << 16);
+    assert_int_equal(meta_merge((struct slice){0}, meta_update_fields(&job.meta), &record),
+                     META_MERGED);
+    assert_true(meta_record_text(buf_slice(&record), field, &said));
+    assert_true(slice_is(said, text));
+    buf_release(&record);
 }
 
 /* Leaves bytes of the dump behind, as a connection that breaks does. */
@@ -422,6 +451,7 @@ redirects_end(void **state)
     begin_first();
     end_as(FETCH_ANSWERED, 301, to);
     assert_non_null(strstr(trace.data, "output http://data.example/b#dump"));
+    assert_said(META_REDIRECT_TO, "http://data.example/b");
     buf_reset(&trace);
     job.job.hops = REDIRECTS_MOST;
     begin_first();
@@ -545,6 +575,8 @@ it_goes_on_only_where_it_ended(void **state)
         {"Content-Range: lines 4-9/10\r\n\r\n", false},
         {"Content-Range: bytes=4-9/10\r\n\r\n", false},
         {"Content-Range: bytes 000000000000000000000000000000004-9/10\r\n\r\n", false},
+        {"Content-Range: bytes 00000000000000000000004-9/10\r\n\r\n", true}, /* 23 digits */
+        {"Content-Range: bytes 000000000000000000000004-9/10\r\n\r\n", false},
         {"\r\n", false},
     };
     (void)state;
@@ -657,6 +689,44 @@ a_disk_that_fails_costs_no_attempt(void **state)
     (void)rmdir(part);
 }
 
+/* A server that was asked for the whole may say that it gives a part, whose beginning it tells. */
+static void
+a_part_of_what_was_not_there_begins_at_the_beginning(void **state)
+{
+    (void)state;
+    begin_first();
+    assert_false(pour(206, "Content-Range: bytes -9/10\r\n\r\n", "0123456789"));
+    end_as(FETCH_CUT_CONNECTION, 206, "");
+    assert_trace("ended\nretry 1000: the answer is not the rest of it\n");
+    begin_first();
+    assert_true(pour(206, "Content-Range: bytes 0-9/10\r\n\r\n", "0123456789"));
+    end_as(FETCH_ANSWERED, 206, "");
+    assert_file(path, "0123456789");
+}
+
+/* Bytes may be taken a few at a time, and a signal may come: nothing is lost, nor written twice. */
+static void
+what_is_written_in_pieces_is_whole(void **state)
+{
+    (void)state;
+    begin_first();
+    assert_true(pour(200, "ETag: \"2\"\r\n\r\n", ""));
+    written_at_most = 3;
+    write_errors[1] = EINTR;
+    assert_true(request.sink->take(request.sink->context, SLICE("0123456789")));
+    assert_file(part, "0123456789");
+    written_at_most = SIZE_MAX;
+    write_errors[0] = EINTR;
+    write_errors[1] = ENOSPC;
+    assert_false(request.sink->take(request.sink->context, SLICE("a")));
+    assert_file(part, "0123456789");
+    end_as(FETCH_CUT_CONNECTION, 200, "");
+    assert_trace("ended\nrelease 10000: cannot write the dump: No space left on device\n");
+    begin(DUMP, DUMP_WHOLE);
+    assert_trace("ask from 9 if '\"2\"' unless '' ''\n");
+    end_as(FETCH_ANSWERED, 404, "");
+}
+
 /* 16 MiB at a time are synced, and after a power failure only these count. */
 static void
 what_another_start_wrote_counts_as_far_as_it_was_synced(void **state)
@@ -743,6 +813,9 @@ main(void)
         cmocka_unit_test_setup_teardown(another_version_begins_anew, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_dump_is_larger_than_allowed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_disk_that_fails_costs_no_attempt, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_part_of_what_was_not_there_begins_at_the_beginning,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_written_in_pieces_is_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_another_start_wrote_counts_as_far_as_it_was_synced,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_head_is_none, set_up, tear_down),

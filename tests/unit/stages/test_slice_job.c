@@ -3,6 +3,7 @@
  * fetch program, of the metadata store and of processes, and tell what was asked of them as lines
  * of a trace. */
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -10,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -54,11 +56,12 @@ static struct {
     void *context;
 } timer;
 static int64_t processes;
-static bool no_process, forget_host, real_process, settings_fail;
+static bool no_process, forget_host, real_process, settings_fail, no_program;
 static struct flag_list assignments;
 static uint64_t now_ms;
 static pid_t ended; /* what waitpid says */
-static int ended_with;
+static int ended_with, ended_errno;
+static pid_t own; /* the process of the test */
 
 /* ---- in the place of others ---- */
 
@@ -231,7 +234,7 @@ __wrap_waitpid(pid_t pid, int *status, int options)
     }
     assert_int_equal(pid, PROGRAM);
     *status = ended_with;
-    errno = EINTR;
+    errno = ended_errno;
     return ended;
 }
 
@@ -245,19 +248,50 @@ __wrap_settings_pass(const struct flag_list *list, char argument[SETTINGS_ARGUME
     return settings_fail ? status_fail(why, STATUS_MISUSE, "no settings") : STATUS_OK;
 }
 
-/* In the process that becomes the program: says how it is called, and whether it can be ended. */
+/* The program beside this one. */
+static void
+own_neighbour(char path[PATH_MAX])
+{
+    const ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 16);
+    path[n > 0 ? n : 0] = '\0';
+    strcpy(strrchr(path, '/') + 1, "quadrille");
+}
+
+/* In the process that becomes the program: says how it is called, and what it has of the stage that
+ * it should not have. */
 int __wrap_execv(const char *path, char *const *arguments);
 int
 __wrap_execv(const char *path, char *const *arguments)
 {
+    char wanted[PATH_MAX];
     sigset_t blocked;
-    const char *slash = strrchr(path, '/');
-    sigprocmask(SIG_BLOCK, NULL, &blocked);
-    dprintf(STDOUT_FILENO, "%s", slash != NULL ? slash + 1 : path);
+    struct stat log;
+    struct sigaction pipe;
+    int at_parents_end = 0;
+    if (getpid() == own) {
+        fail_msg("the stage itself became the program");
+    }
+    if (no_program) {
+        errno = ENOENT;
+        return -1;
+    }
+    own_neighbour(wanted);
+    dprintf(STDOUT_FILENO, "%s", strcmp(path, wanted) == 0 ? "quadrille" : "another program");
     for (size_t i = 1; arguments[i] != NULL; i++) {
         dprintf(STDERR_FILENO, " %s", arguments[i]);
     }
-    dprintf(STDOUT_FILENO, sigismember(&blocked, SIGTERM) ? " deaf" : "");
+    sigprocmask(SIG_BLOCK, NULL, &blocked);
+    for (int signal = 1; signal < NSIG; signal++) {
+        if (sigismember(&blocked, signal) == 1) {
+            dprintf(STDOUT_FILENO, " deaf to %d", signal);
+        }
+    }
+    sigaction(SIGPIPE, NULL, &pipe);
+    prctl(PR_GET_PDEATHSIG, &at_parents_end);
+    fstat(STDOUT_FILENO, &log);
+    dprintf(STDOUT_FILENO, "%s%s%s", pipe.sa_handler == SIG_DFL ? "" : " ignores SIGPIPE",
+            at_parents_end == SIGKILL ? "" : " outlives the stage",
+            (log.st_mode & 0777) == 0600 ? "" : " others can read it");
     _exit(0);
 }
 
@@ -421,7 +455,9 @@ set_up(void **state)
     fetch = (struct fetch){.attempts = ATTEMPTS, .datasets.wait_ms = WAIT_FOR_SAMPLES_MS};
     job = (struct stage_job){.job = {.uri = SLICE(DATASET), .attempt = 1, .queued_ms = 5000}};
     processes = 1;
-    no_process = forget_host = real_process = settings_fail = false;
+    no_process = forget_host = real_process = settings_fail = no_program = false;
+    own = getpid();
+    ended_errno = EINTR;
     assignments = (struct flag_list){0};
     now_ms = 5000;
     return scratch_folder(folder, "slice-job") ? 0 : -1;
@@ -525,7 +561,12 @@ static void
 the_program_is_told_what_to_do(void **state)
 {
     static const struct known bad[] = {{.state = "gone"}, {.state = "fetched"}, {"indexed"}};
+    static const struct known failed[] = {
+        {.state = "fetched"}, {"failed", "too large", 0, 0}, {"indexed"}};
+    char path[SCRATCH_SIZE + 40];
+    struct stat about;
     sigset_t end, before;
+    void (*at_pipe)(int) = signal(SIGPIPE, SIG_IGN);
     (void)state;
     sigemptyset(&end);
     sigaddset(&end, SIGTERM);
@@ -533,17 +574,46 @@ the_program_is_told_what_to_do(void **state)
     real_process = true;
     begin_ready();
     run_program("");
-    assignments.count = 2;
-    begin_ready();
-    run_program(" --set @2");
+    snprintf(path, sizeof path, "%s/dumps", folder);
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_mode & S_IRWXU, S_IRWXU);
+    for (size_t i = 1; i <= 2; i++) {
+        char words[16];
+        assignments.count = i;
+        begin_ready();
+        snprintf(words, sizeof words, " --set @%zu", i);
+        run_program(words);
+    }
     begin("");
     answer(bad, 3);
     run_program(" --withdraw " FIRST_DUMP "#dump: gone --set @2");
+    begin("");
+    answer(failed, 3);
+    run_program(" --withdraw " SECOND_DUMP "#dump: failed: too large --set @2");
     settings_fail = true;
     begin_ready();
     timer.tick(timer.context);
     assert_trace("retry 0: no settings\n");
     sigprocmask(SIG_SETMASK, &before, NULL);
+    signal(SIGPIPE, at_pipe);
+}
+
+/* It is tried again, and nothing goes on in its place. */
+static void
+a_program_that_does_not_start_has_failed(void **state)
+{
+    char path[SCRATCH_SIZE + 40];
+    (void)state;
+    real_process = no_program = true;
+    begin_ready();
+    timer.tick(timer.context);
+    assert_trace("retry 0: \n");
+    no_program = false;
+    log_path(path); /* what it says has no place */
+    assert_int_equal(mkdir(path, 0700), 0);
+    begin_ready();
+    timer.tick(timer.context);
+    assert_trace("retry 0: \n");
 }
 
 static void
@@ -561,6 +631,13 @@ it_is_looked_for_until_it_ends(void **state)
     }
     end_program(0, "");
     assert_trace("done sliced: \n");
+    begin_ready(); /* of how it ended nothing is known */
+    tick = timer.tick;
+    ended = -1;
+    ended_with = 0;
+    ended_errno = ECHILD;
+    tick(timer.context);
+    assert_trace("retry 0: \n");
     no_process = true;
     static const struct known known[] = {{.state = "fetched"}, {.state = "fetched"}, {"indexed"}};
     begin("");
@@ -730,6 +807,8 @@ main(void)
         cmocka_unit_test_setup_teardown(what_fails_too_often_is_withdrawn, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_last_line_is_what_it_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_program_is_told_what_to_do, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_program_that_does_not_start_has_failed, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(it_is_looked_for_until_it_ends, set_up, tear_down),
         cmocka_unit_test_setup_teardown(it_waits_for_what_has_not_come, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_dump_that_failed_is_not_waited_for, set_up, tear_down),
