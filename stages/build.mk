@@ -26,7 +26,7 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages/test_fetch_names tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
 	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages_work/test_stage_pace tests/unit/stages_sandbox/test_worker \
-	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_refused_sitemaps \
+	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_plan_rules tests/unit/stages_fetch/test_refused_sitemaps \
 	tests/unit/stages_fetch/test_host_report tests/unit/stages_fetch/test_page tests/unit/stages_fetch/test_request_turn tests/unit/stages_fetch/test_visit \
 	tests/unit/stages_fetch/test_rules tests/unit/stages_fetch/test_known_rules \
 	tests/unit/stages_fetch/test_sitemap_entries tests/unit/stages_fetch/test_sitemap_fetch tests/unit/stages_fetch/test_task_jobs \
@@ -62,11 +62,15 @@ test_slice_job_WRAPS := stage_release stage_timer stage_directory stage_options 
 	settings_pass execv
 test_refused_sitemaps_PARTS := stages/fetch/refused_sitemaps.o
 test_refused_sitemaps_WRAPS := stage_put_off stage_metastore metastore_get content_read
-test_host_plan_PARTS := tests/unit/stages_fetch/host_plans.o $(addprefix stages/fetch/,datasets/plan_decide.o datasets/plan_read.o) \
+plan_PARTS := tests/unit/stages_fetch/host_plans.o $(addprefix stages/fetch/,datasets/plan_decide.o datasets/plan_read.o) \
 	$(addprefix stages/fetch/task/,task_archive.o task_jobs.o task_kind.o)
-test_host_plan_WRAPS := stage_release stage_output stage_put_meta stage_directory stage_cluster stage_metastore \
+plan_WRAPS := stage_release stage_output stage_put_meta stage_directory stage_cluster stage_metastore \
 	scope_allows hosts_find host_set_cover clock_wall_ms content_open content_close_files content_read metastore_get \
 	fetch_parser_submit parsed_description_decode
+test_host_plan_PARTS := $(plan_PARTS)
+test_host_plan_WRAPS := $(plan_WRAPS)
+test_plan_rules_PARTS := $(plan_PARTS)
+test_plan_rules_WRAPS := $(plan_WRAPS)
 test_fetch_names_WRAPS := ares_library_init ares_library_cleanup ares_init_options ares_destroy ares_set_servers_ports_csv \
 	ares_getaddrinfo ares_freeaddrinfo ares_timeout ares_process_fd clock_monotonic_ms
 test_fetch_ftp_WRAPS := fetch_http_forget

@@ -22,7 +22,7 @@ struct host host;
 struct task *task;
 struct buf trace, words;
 struct had had[HAD];
-size_t had_count, gets, failing_get;
+size_t had_count, gets, failing_get, most_keys;
 bool no_content, no_host, hold;
 uint64_t now_ms;
 char last_key[512];
@@ -210,7 +210,8 @@ bool __wrap_scope_allows(struct scope *scope, struct slice uri, uint32_t depth,
 bool
 __wrap_scope_allows(struct scope *scope, struct slice uri, uint32_t depth, const char **because)
 {
-    (void)scope, (void)depth, (void)because;
+    (void)scope, (void)because;
+    assert_true(depth == 0 || depth >= DEPTH);
     return slice_find_slice(uri, SLICE("outside")) == uri.length;
 }
 
@@ -336,15 +337,16 @@ void
 __wrap_metastore_get(struct metastore_client *client, const struct slice *keys, size_t n,
                      metastore_got *done, void *context)
 {
-    struct buf bytes[2 * DESCRIPTIONS_MAXIMUM];
-    struct slice records[2 * DESCRIPTIONS_MAXIMUM];
     (void)client;
-    assert_true(n <= 2 * DESCRIPTIONS_MAXIMUM);
+    assert_true(n > 0);
+    most_keys = n > most_keys ? n : most_keys;
     snprintf(last_key, sizeof last_key, "%.*s", SLICE_PRINT(keys[n - 1]));
     if (++gets == failing_get) {
         done(context, STATUS_TIMEOUT, NULL, 0, &(struct reason){"nobody answers"});
         return;
     }
+    struct buf *bytes = memory_zero(n, sizeof *bytes);
+    struct slice *records = memory_zero(n, sizeof *records);
     for (size_t i = 0; i < n; i++) {
         const struct had *one = find_had(keys[i]);
         buf_init(&bytes[i], TRACE);
@@ -357,6 +359,8 @@ __wrap_metastore_get(struct metastore_client *client, const struct slice *keys, 
     for (size_t i = 0; i < n; i++) {
         buf_release(&bytes[i]);
     }
+    free(bytes);
+    free(records);
 }
 
 void __wrap_fetch_parser_submit(struct fetch_parser *parser, const struct parser_request *request,

@@ -1,6 +1,7 @@
 /* This stands in the place of the rest of the fetch program, of the metadata store, of the archive
- * and of the parser's processes while a host's plan is made (test_host_plan.c). What was asked of
- * them is told as lines of a trace, in which the digits of a dataset's job are left out. */
+ * and of the parser's processes while a host's plan is made (test_host_plan.c, test_plan_rules.c).
+ * What was asked of them is told as lines of a trace, in which the digits of a dataset's job are
+ * left out. */
 #ifndef TESTS_UNIT_STAGES_FETCH_HOST_PLANS_H
 #define TESTS_UNIT_STAGES_FETCH_HOST_PLANS_H
 
@@ -21,6 +22,14 @@
 #define VOID_NAME(name) "<http://rdfs.org/ns/void#" name ">"
 #define VOID_SET(uri) \
     "<" uri "> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> " VOID_NAME("Dataset") " .\n"
+/* Of a trace. */
+#define FEWEST "    why all of it in the fewest requests\n"
+#define SLICED_HERE "  datasets:\n    " ORIGIN "/#slice\n"
+#define ID_COVER "  cover:\n    " ORIGIN "/id/ " ORIGIN "/#slice\n"
+#define HOST "meta h" ORIGIN "\n"
+#define DONE "done planned: \n"
+#define VOID_URI ORIGIN "/void.ttl"
+#define VOID_FILE(subject, rest) VOID_SET(subject) "<" subject "> " rest " ."
 
 enum { DEPTH = 4, WAIT_MS = 500, PATIENCE_MS = 60000, QUEUED_MS = 5000, TRACE = 1 << 18 };
 
@@ -41,6 +50,7 @@ extern struct task *task;
 extern struct buf trace, words;
 extern struct had had[HAD];
 extern size_t had_count, gets, failing_get;
+extern size_t most_keys; /* that were asked for at a time */
 extern bool no_content, no_host, hold;
 extern uint64_t now_ms;
 extern char last_key[512];

@@ -51,7 +51,6 @@ a_host_without_descriptions(void **state)
 #define GOODS                                                                                 \
     SET("<sc:datasetLabel>Goods</sc:datasetLabel>" PREFIX(ORIGIN "/id/") DUMP(ORIGIN "/a.nt") \
             DUMP(OTHER "/b.nt") DUMP(ORIGIN "/a.nt") SAMPLE_OF(ORIGIN "/id/1"))
-#define FEWEST "    why all of it in the fewest requests\n"
 #define GOODS_EXECUTION                                                            \
     "meta u" ORIGIN "/#slice\n  execution:\n    label Goods\n    description " MAP \
     "\n    way dump\n" FEWEST "    dump " ORIGIN "/a.nt\n    dump " OTHER          \
@@ -60,11 +59,7 @@ a_host_without_descriptions(void **state)
 #define GOODS_JOBS                                                                            \
     "output " ORIGIN "/id/1 98 sample\noutput " ORIGIN "/#slice 100 resource\noutput " ORIGIN \
     "/a.nt#dump 99 resource\noutput " OTHER "/b.nt#dump 99 resource\n"
-#define SLICED_HERE "  datasets:\n    " ORIGIN "/#slice\n"
-#define ID_COVER "  cover:\n    " ORIGIN "/id/ " ORIGIN "/#slice\n"
 #define GOODS_COVER ID_COVER "    =" ORIGIN "/id/1\n"
-#define HOST "meta h" ORIGIN "\n"
-#define DONE "done planned: \n"
 
 static void
 a_dump_is_sliced(void **state)
@@ -166,8 +161,6 @@ what_is_no_description_is_passed_over(void **state)
     assert_plan(GOODS_EXECUTION GOODS_JOBS HOST GOODS_COVER SLICED_HERE "covered 1 0\n" DONE);
 }
 
-#define VOID_URI ORIGIN "/void.ttl"
-#define VOID_FILE(subject, rest) VOID_SET(subject) "<" subject "> " rest " ."
 #define VOID_EXECUTION(subject, description)                                                       \
     "meta u" ORIGIN "/#slice\n  execution:\n    dataset " subject "\n    description " description \
     "\n    way dump\n" FEWEST "    dump " ORIGIN "/a.nt\n    own " ORIGIN "/\n    space - " ORIGIN \
