@@ -173,6 +173,31 @@ an_address_shares_trouble(void **state)
     assert_int_equal(task_delay_ms(&task), 2000); /* four times half a second */
     assert_int_equal(task_pace(&task)->address, ADDRESS + 1);
     assert_int_equal(task_pace(&task)->troubles, 0);
+    task_pace(&task)->address_troubles = 4;
+    task.report.address = ADDRESS + 2; /* of which no trouble is known but this */
+    learn(FETCH_FAILED, 0, false);
+    assert_int_equal(task_pace(&task)->address_troubles, 1);
+    learn(FETCH_FAILED, 0, false);
+    assert_int_equal(task_pace(&task)->address_troubles, 2);
+}
+
+/* How long a dump takes tells nothing of its host; answers that are none of it do. */
+static void
+a_dump_is_no_measure(void **state)
+{
+    static const struct {
+        uint16_t status;
+        bool told;
+    } cases[] = {{199, true}, {200, false}, {299, false}, {300, true}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        task.report = (struct host_report){0};
+        task.download = (struct download *)&fetch;
+        learn(FETCH_ANSWERED, cases[i].status, false);
+        assert_int_equal(task.report.count, cases[i].told);
+        assert_int_equal(task.report.words, HOST_ANSWERED);
+    }
+    task.download = NULL;
 }
 
 static void
@@ -188,6 +213,10 @@ a_host_without_rules_has_failed(void **state)
     assert_int_equal(told.count, 0); /* its request told */
     task_note_no_rules(&task, 503, false, "it is busy");
     assert_int_equal(task.report.words, HOST_FAILED | HOST_FORBIDS);
+    task_note_no_rules(&task, 400, false, "it is busy");
+    assert_int_equal(task.report.words, HOST_FAILED | HOST_FORBIDS);
+    task_note_no_rules(&task, 399, false, "it moves on and on");
+    assert_int_equal(task.report.words, HOST_FAILED);
     buf_reset(&task.robots.url);
     buf_append_string(&task.robots.url, "http://b.example/robots.txt");
     task_note_no_rules(&task, 404, false, "it has moved");
@@ -273,6 +302,7 @@ main(void)
         CASE(a_long_body_is_no_trouble),
         CASE(retry_after_is_told),
         CASE(an_address_shares_trouble),
+        CASE(a_dump_is_no_measure),
         CASE(a_host_without_rules_has_failed),
         CASE(tasks_of_a_host_share_its_pace),
         CASE(a_page_that_fails_alone_is_at_fault),

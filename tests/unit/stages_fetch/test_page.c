@@ -113,8 +113,23 @@ TELLS(task_ask_void, "ask void\n")
 TELLS(task_put_refused_sitemaps, "refused sitemaps\n")
 TELLS(task_download, "download\n")
 TELLS(task_harvest, "harvest\n")
-TELLS(task_balance, "")
-TELLS(task_note_first_link, "")
+
+/* These two are told by how often they were called. */
+static unsigned balanced, first_links;
+
+void
+task_balance(struct task *one)
+{
+    assert_ptr_equal(one, task);
+    balanced++;
+}
+
+void
+task_note_first_link(struct task *one)
+{
+    assert_ptr_equal(one, task);
+    first_links++;
+}
 
 void
 task_note_guess(struct task *one, const char *outcome)
@@ -242,7 +257,7 @@ set_up(void **state)
     known = (struct document){0};
     kind = TASK_PAGE;
     sitemap = guess = is_void = false;
-    host_failures = 0;
+    host_failures = balanced = first_links = 0;
     address = 5;
     write_status = STATUS_OK;
     return 0;
@@ -353,6 +368,51 @@ a_document_is_archived_noted_and_handed_on(void **state)
     assert_text(META_WARC_NODE, "here");
     assert_number(META_WARC_OFFSET, steps.next.response.offset);
     assert_number(META_WARC_LENGTH, steps.next.response.length);
+    assert_number(META_GENERATION, 1);
+    assert_int_equal(balanced, 1);
+    assert_int_equal(first_links, 1);
+    struct buf record;
+    struct slice file = {0}, id = {0};
+    buf_init(&record, 1 << 20);
+    (void)meta_merge((struct slice){0}, meta_update_fields(&steps.job.meta), &record);
+    (void)meta_record_text(buf_slice(&record), META_WARC_FILE, &file);
+    (void)meta_record_text(buf_slice(&record), META_WARC_RECORD_ID, &id);
+    assert_true(file.length > 0 && slice_equal(file, steps.next.response.file));
+    assert_true(slice_starts(id, SLICE("<urn:uuid:")) || slice_starts(id, SLICE("urn:uuid:")));
+    buf_release(&record);
+}
+
+/* What the record had of another time: where it redirected to, and which dump it came out of, which
+ * it does no more when it was asked for again. */
+static void
+what_was_said_before_ends(void **state)
+{
+    static const enum meta_field fields[] = {META_REDIRECT_TO, META_DUMP, META_SLICING};
+    (void)state;
+    for (unsigned generation = 1; generation <= 2; generation++) {
+        struct meta_update before;
+        struct buf old, record;
+        meta_update_init(&before);
+        buf_init(&old, 1 << 20);
+        buf_init(&record, 1 << 20);
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+            meta_set_text(&before, fields[i], SLICE("before"));
+        }
+        (void)meta_merge((struct slice){0}, meta_update_fields(&before), &old);
+        job.generation = generation;
+        begin();
+        finish(&good);
+        (void)meta_merge(buf_slice(&old), meta_update_fields(&steps.job.meta), &record);
+        for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+            struct slice text = {0};
+            (void)meta_record_text(buf_slice(&record), fields[i], &text);
+            assert_int_equal(text.length > 0, generation == 1 && i > 0);
+        }
+        meta_update_release(&before);
+        buf_release(&old);
+        buf_release(&record);
+    }
+    buf_reset(&steps.trace);
 }
 
 /* All that the response says of itself is kept, and of FTP what that has. */
@@ -671,6 +731,18 @@ what_is_cut_is_tried_again(void **state)
     task->asked.since_ms = clock_monotonic_ms() - 100000; /* so long it was waited for */
     fail_with(FETCH_CUT_TIME, "too slow");
     assert_trace(REST "release 0 counted: too slow\n");
+    assert_number(META_DEPTH, 2); /* what every end says */
+    enum { LONG_MS = 1 << 28, AGE_MS = 1 << 27 };
+    fetch.retry_ms = fetch.pace_rules.retry_after_most_ms = LONG_MS; /* more than any test takes */
+    begin();
+    task->asked.since_ms = clock_monotonic_ms() - AGE_MS;
+    fail_with(FETCH_CUT_TIME, "too slow");
+    assert_true(slice_starts(buf_slice(&steps.trace), SLICE(REST "release ")));
+    const uint64_t delay_ms = strtoull(steps.trace.data + strlen(REST "release "), NULL, 10);
+    assert_in_range(delay_ms, 1, LONG_MS - AGE_MS);
+    buf_reset(&steps.trace);
+    fetch.retry_ms = RETRY_MS;
+    fetch.pace_rules.retry_after_most_ms = RETRY_MOST_MS;
     result.end = FETCH_CUT_TIME;
     result.flowing = true; /* without end */
     result.problem = "too slow";
@@ -686,6 +758,7 @@ what_is_cut_is_tried_again(void **state)
     assert_trace("archive 5 cut by time\n" REST "bury: too slow\n");
     assert_text(META_STATE, "failed");
     assert_text(META_TRUNCATED, "time");
+    assert_text(META_ATTEMPTS, "1970-01-01T00:16:40.000Z fetch too slow\n");
     job.attempt = ATTEMPTS;
     begin();
     fail_with(FETCH_CUT_CONNECTION, "cut");
@@ -768,6 +841,7 @@ hosts_that_fail_are_waited_for(void **state)
     begin();
     finish(&result);
     assert_trace(REST "release 0: refused\n");
+    assert_number(META_DEPTH, 2);
     begin();
     task->resource = true; /* is tried so often and no more */
     finish(&result);
@@ -841,6 +915,9 @@ jobs_that_ask_otherwise_go_their_way(void **state)
                      " priority 98 flags 8 depth 2 type first\n");
         task_done(task, NULL, NULL);
         assert_trace("counts as none\nvisit failed\ndone\n"); /* nobody was asked */
+        begin();
+        task_done(task, "fetched", "");
+        assert_trace("counts as none\nsitemaps\nvisit failed\ndone\n"); /* it is no document */
     }
 }
 
@@ -856,6 +933,7 @@ STAND_IN(int, main, (int argc, char **argv))
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(a_document_is_archived_noted_and_handed_on),
+        CASE(what_was_said_before_ends),
         CASE(responses_are_noted_as_they_are),
         CASE(its_beginning_is_kept_of_what_is_too_long),
         CASE(an_empty_answer_empties_the_graph),

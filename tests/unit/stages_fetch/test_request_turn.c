@@ -536,6 +536,79 @@ slow_requests_give_their_places_to_others(void **state)
     assert_int_equal(timer_count, 0); /* nobody looks any more */
 }
 
+/* However many requests are under way, one timer looks at them, twice in the time after which one
+ * is slow, within bounds. */
+static void
+they_are_looked_at_by_what_is_usual(void **state)
+{
+    static const struct {
+        uint64_t usual_ms, pause_ms, slow_ms;
+    } cases[] = {{0, 25, 50},       {5, 25, 50},       {7, 28, 56},
+                 {125, 500, 1000},  {249, 996, 1992},  {300, 1000, 2400},
+                 {624, 1000, 4992}, {626, 1000, 5000}, {9000, 1000, 5000}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char aside[] = "aside 0\naside 1\n";
+        fetch.slow.usual_ms = cases[i].usual_ms * 64;
+        tasks[0].origin = tasks[1].origin = (struct slice){0};
+        ask(0, "http://0.example/");
+        ask(1, "http://1.example/");
+        buf_reset(&trace);
+        assert_int_equal(timer_count, 1);
+        assert_int_equal(timers[0].due_ms - now_ms, cases[i].pause_ms);
+        const uint64_t looks = (cases[i].slow_ms + cases[i].pause_ms - 1) / cases[i].pause_ms;
+        pass(looks * cases[i].pause_ms - 1);
+        assert_trace("");
+        pass(1); /* at the first look that finds them slow */
+        assert_trace(aside);
+        assert_int_equal(timer_count, 1);
+        finish(0, FETCH_ANSWERED);
+        finish(1, FETCH_ANSWERED);
+        buf_reset(&trace);
+        pass(100000);
+        assert_int_equal(timer_count, 0);
+    }
+}
+
+/* Whoever asks where it has not waited in line waits for the rest, to its last millisecond, and who
+ * stood in the line of a host in trouble asks when the rest is over. */
+static void
+nobody_asks_before_the_rest_is_over(void **state)
+{
+    const struct fetch_result nowhere = {.end = FETCH_FAILED, .problem = "no address"};
+    (void)state;
+    ask(0, PAGE);
+    finish(0, FETCH_ANSWERED);
+    buf_reset(&trace);
+    now_ms += DELAY_MS - 1;
+    ask(1, HOST "/1");
+    assert_trace("");
+    pass(1);
+    assert_trace("ask 1 " HOST "/1\n");
+    ask(2, HOST "/2");
+    tasks[1].report.address = 4;
+    task_note_end(&tasks[1], &nowhere);
+    assert_int_equal(tasks[1].report.address, 4); /* it is where it was */
+    assert_int_equal(tasks[1].asking.ip.length, 0);
+    assert_int_equal(task_pace(&tasks[2])->troubles, 1);
+    pass(DELAY_MS - 1);
+    assert_trace("");
+    pass(1);
+    assert_trace("ask 2 " HOST "/2\n");
+    assert_false(freed[2]);
+}
+
+/* The limit is that of the host's own address: robots.txt may have moved to another. */
+static void
+another_hosts_address_is_not_the_own(void **state)
+{
+    (void)state;
+    limit = 77;
+    task_pace(&tasks[0])->address = 77;
+    ask(0, "http://b.example/robots.txt");
+    assert_trace("ask 0 http://b.example/robots.txt\n");
+}
+
 static void
 the_usual_time_is_learned(void **state)
 {
@@ -585,6 +658,21 @@ the_line_behind_a_slow_request_is_cleared(void **state)
     assert_trace("");
 }
 
+/* However soon a request counts as slow. */
+static void
+a_line_is_left_alone_for_a_second(void **state)
+{
+    (void)state;
+    fetch.slow.usual_ms = fetch.slow.places = 0;
+    ask(0, PAGE);
+    ask(1, HOST "/1");
+    buf_reset(&trace);
+    pass(999);
+    assert_trace("");
+    pass(1);
+    assert_trace("rest 1 0 of 0\nrelease 1: the host rests\n");
+}
+
 static void
 silence_ends_with_patience(void **state)
 {
@@ -629,6 +717,34 @@ a_body_that_flows_no_faster_is_given_up(void **state)
     assert_trace("give up 1: its body flows as slowly as before, when it did not end within 120000 "
                  "ms\nback 1\ngive up 2: its body flows as slowly as before, when it did not end "
                  "within 120000 ms\nback 2\n");
+}
+
+/* From a quarter of the whole time on, by as much more as a quarter of the bytes; a body of which
+ * nothing has come does not flow. */
+static void
+flows_are_compared_to_the_byte(void **state)
+{
+    enum { WHOLE_MS = 120000, BYTES = 4000, LIMIT = 1250 };
+    const struct fetch_result flowed = {.body = {PAGE, BYTES}};
+    static const struct {
+        uint64_t bytes;
+        bool given_up;
+    } cases[] = {{0, false}, {1, true}, {LIMIT, true}, {LIMIT + 1, false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tear_down(NULL);
+        set_up(NULL);
+        jobs[0].job.uri = SLICE(PAGE);
+        jobs[0].job.attempt = 2;
+        task_note_flow(&tasks[0], &flowed);
+        ask(0, PAGE);
+        body_bytes = 1;
+        pass(WHOLE_MS / 4 - 1);
+        buf_reset(&trace);
+        body_bytes = cases[i].bytes;
+        pass(1);
+        assert_int_equal(trace.length > 0, cases[i].given_up);
+    }
 }
 
 /* So that no more is known than of so many pages. */
@@ -691,8 +807,13 @@ main(void)
         CASE(an_address_at_its_limit_turns_back),
         CASE(rules_that_came_pass_the_turn_on),
         CASE(slow_requests_give_their_places_to_others),
+        CASE(they_are_looked_at_by_what_is_usual),
+        CASE(nobody_asks_before_the_rest_is_over),
+        CASE(another_hosts_address_is_not_the_own),
+        CASE(flows_are_compared_to_the_byte),
         CASE(the_usual_time_is_learned),
         CASE(the_line_behind_a_slow_request_is_cleared),
+        CASE(a_line_is_left_alone_for_a_second),
         CASE(silence_ends_with_patience),
         CASE(a_page_at_fault_tells_nothing_of_the_host),
         CASE(a_body_that_flows_no_faster_is_given_up),
