@@ -765,6 +765,72 @@ what_another_start_wrote_counts_as_far_as_it_was_synced(void **state)
     free(bytes);
 }
 
+/* Of a validator as long as there is room for all is kept; of two bytes one is asked for again. */
+static void
+the_longest_validator_is_kept(void **state)
+{
+    char header[DOWNLOAD_VALIDATOR + 50], wanted[DOWNLOAD_VALIDATOR + 50];
+    struct stat about;
+    (void)state;
+    for (int longer = 0; longer < 2; longer++) {
+        char tag[DOWNLOAD_VALIDATOR + 2];
+        memset(tag, 'e', sizeof tag);
+        tag[0] = tag[DOWNLOAD_VALIDATOR + longer - 1] = '"';
+        snprintf(header, sizeof header, "ETag: %.*s\r\n\r\n", DOWNLOAD_VALIDATOR + longer, tag);
+        leave(header, "01");
+        snprintf(wanted, sizeof wanted, "ask from %d if '%.*s' unless '' ''\n", longer ? 0 : 1,
+                 longer ? 0 : DOWNLOAD_VALIDATOR, tag);
+        begin(DUMP, DUMP_WHOLE);
+        assert_trace(wanted);
+        assert_int_equal(stat(part, &about), 0);
+        assert_int_equal(about.st_mode & 0111, 0);
+        assert_int_equal(stat(head, &about), 0);
+        assert_int_equal(about.st_mode & 0111, 0);
+        end_as(FETCH_ANSWERED, 404, "");
+        buf_reset(&trace);
+    }
+}
+
+/* A head may be of more than there is: then what is there counts. */
+static void
+no_more_is_at_hand_than_is_there(void **state)
+{
+    enum { BOOT_AT = 21 };
+    struct stat about;
+    uint64_t bytes = 0;
+    struct buf record;
+    (void)state;
+    leave("ETag: \"2\"\r\n\r\n", "01234");
+    FILE *file = fopen(head, "r+");
+    assert_non_null(file);
+    fprintf(file, "%020d another-start", 9);
+    assert_int_equal(ftell(file), BOOT_AT + (long)strlen("another-start"));
+    fclose(file);
+    begin(DUMP, DUMP_WHOLE);
+    assert_trace("ask from 4 if '\"2\"' unless '' ''\n");
+    assert_int_equal(stat(part, &about), 0);
+    assert_int_equal(about.st_size, 4);
+    /* Another version has nothing of what was at hand. */
+    assert_true(pour(200, "ETag: \"3\"\r\n\r\n", "abc"));
+    end_as(FETCH_ANSWERED, 200, "");
+    buf_reset(&trace);
+    assert_file(path, "abc");
+    buf_init(&record, 1 << 16);
+    (void)meta_merge((struct slice){0}, meta_update_fields(&job.meta), &record);
+    assert_true(meta_record_number(buf_slice(&record), META_PAYLOAD_BYTES, &bytes));
+    assert_int_equal(bytes, 3);
+    buf_release(&record);
+    /* A whole file of another size than its head says is not what was fetched. */
+    file = fopen(path, "a");
+    assert_non_null(file);
+    fputs("d", file);
+    fclose(file);
+    begin(DUMP, DUMP_WHOLE);
+    assert_trace("ask from 0 if '\"3\"' unless '' ''\n");
+    assert_file(path, "abcd");
+    end_as(FETCH_ANSWERED, 404, "");
+}
+
 static void
 a_damaged_head_is_none(void **state)
 {
@@ -818,6 +884,8 @@ main(void)
         cmocka_unit_test_setup_teardown(what_is_written_in_pieces_is_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_another_start_wrote_counts_as_far_as_it_was_synced,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_longest_validator_is_kept, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_more_is_at_hand_than_is_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_damaged_head_is_none, set_up, tear_down),
         cmocka_unit_test(what_never_was_is_let_go),
     };
