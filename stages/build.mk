@@ -78,7 +78,7 @@ test_fetch_names_WRAPS := ares_library_init ares_library_cleanup ares_init_optio
 	ares_getaddrinfo ares_freeaddrinfo ares_timeout ares_process_fd clock_monotonic_ms
 test_fetch_ftp_WRAPS := fetch_http_forget
 test_fetch_places_PARTS := tests/unit/stages/fetch_proxies.o
-test_fetch_places_WRAPS := robots_size getaddrinfo
+test_fetch_places_WRAPS := robots_size getaddrinfo file_raise_limit
 test_fetch_http_PARTS := tests/unit/stages/fetch_addresses.o
 test_fetch_stage_PARTS := tests/unit/fetch_web.o tests/unit/stages/fetching.o
 test_stage_pace_PARTS := $(addprefix tests/unit/stages_work/,batch_stand_ins.o stage_batches.o stage_metadata.o stage_timers.o)

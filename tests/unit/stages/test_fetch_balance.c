@@ -103,6 +103,10 @@ a_new_process_goes_on_with_the_record(void **state)
     balance_look(balance, buf_slice(&record), NULL, none);
     assert_int_equal(balance->queues.sitemaps, 32);
     assert_int_equal(balance->sampled[BALANCE_SITEMAP], 50);
+    assert_int_equal(balance->useful[BALANCE_SITEMAP], 40);
+    balance->sampled[BALANCE_SITEMAP] = 51; /* from now on the process itself counts */
+    balance_look(balance, buf_slice(&record), NULL, none);
+    assert_int_equal(balance->sampled[BALANCE_SITEMAP], 51);
     meta_update_release(&update);
     buf_release(&record);
     balance_free(balance);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "queue/cluster/queue_options.h"
 #include "stages/fetch/hosts/fetch_hosts.h"
 #include "stages/fetch/hosts/host_delays.h"
 #include "stages/fetch/http/address_limit.h"
@@ -120,6 +121,83 @@ each_descriptor_has_its_place(void **state)
         assert_int_equal(fetch_http_descriptor(&http, number)->watched, number + 1);
     }
     free(http.descriptors.all);
+}
+
+/* ---- open files ---- */
+
+static uint64_t files_limit; /* 0: it cannot be raised */
+
+enum status __wrap_file_raise_limit(uint64_t *limit, struct reason *why);
+enum status
+__wrap_file_raise_limit(uint64_t *limit, struct reason *why)
+{
+    *limit = files_limit;
+    return files_limit > 0 ? STATUS_OK : status_fail(why, STATUS_SYSTEM, "no limit");
+}
+
+static void
+watch_nothing(void *context, int descriptor, uint32_t events)
+{
+    (void)context, (void)descriptor, (void)events;
+}
+
+static void
+set_no_timer(void *context, uint64_t delay_ms)
+{
+    (void)context, (void)delay_ms;
+}
+
+/* Returns how many handles there are of 128 idle connections; 0: it does not open, for this reason.
+ */
+static size_t
+handles_with(uint64_t files, const char *window, const char *connections, struct reason *why)
+{
+    static const struct opt *const tables[] = {fetch_options, queue_options, NULL};
+    const struct fetch_loop loop = {watch_nothing, set_no_timer, NULL};
+    struct opt_set *options = opt_set_new(tables);
+    struct fetch_http *http;
+    assert_int_equal(opt_set_assign(options, window, NULL), STATUS_OK);
+    assert_int_equal(opt_set_assign(options, connections, NULL), STATUS_OK);
+    files_limit = files;
+    why->text[0] = '\0';
+    const enum status status = fetch_http_open(&http, options, &loop, why);
+    const size_t count = http->multi_count;
+    assert_int_equal(status, count > 0 ? STATUS_OK : files > 0 ? STATUS_MISUSE : STATUS_SYSTEM);
+    fetch_http_close(http);
+    opt_set_free(options);
+    return count;
+}
+
+/* Requests come first, slow ones and 256 other files too; idle connections have the rest. */
+static void
+idle_connections_have_what_files_are_left(void **state)
+{
+    enum { OTHER = 256, SLOW_LEAST = 512 };
+    struct reason why;
+    (void)state;
+    assert_int_equal(handles_with(0, "fetch.window=100", "fetch.connections=300", &why), 0);
+    assert_string_equal(why.text, "no limit");
+    const uint64_t busy = OTHER + 100 + SLOW_LEAST;
+    assert_int_equal(handles_with(busy, "fetch.window=100", "fetch.connections=300", &why), 0);
+    assert_string_equal(why.text,
+                        "fetch.window needs 868 open files, and the limit is 868 (ulimit -Hn)");
+    assert_int_equal(handles_with(busy + 1, "fetch.window=100", "fetch.connections=300", &why), 1);
+    assert_int_equal(handles_with(busy + 255, "fetch.window=100", "fetch.connections=300", &why),
+                     2);
+    assert_int_equal(handles_with(busy + 256, "fetch.window=100", "fetch.connections=300", &why),
+                     3);
+    assert_int_equal(handles_with(1 << 20, "fetch.window=100", "fetch.connections=383", &why), 3);
+    assert_int_equal(handles_with(1 << 20, "fetch.window=100", "fetch.connections=384", &why), 4);
+    /* Half as many as the window may be slow, when that is more. */
+    const uint64_t wide = OTHER + 2000 + 1000;
+    assert_int_equal(handles_with(wide, "fetch.window=2000", "fetch.connections=9", &why), 0);
+    assert_string_equal(why.text,
+                        "fetch.window needs 3256 open files, and the limit is 3256 (ulimit -Hn)");
+    assert_int_equal(handles_with(wide + 1, "fetch.window=2000", "fetch.connections=9", &why), 1);
+    assert_int_equal(
+        handles_with(OTHER + 1026 + 513, "fetch.window=1026", "fetch.connections=9", &why), 0);
+    assert_int_equal(
+        handles_with(OTHER + 1022 + 512, "fetch.window=1022", "fetch.connections=9", &why), 0);
 }
 
 static void
@@ -578,6 +656,15 @@ the_rules_of_all_hosts_have_a_bound(void **state)
     }
     rules_bytes = 0;
     hosts_free(hosts);
+    hosts = hosts_new(8);
+    rules_bytes = 128 << 20; /* of which two are just as large as allowed */
+    for (char c = '0'; c < '3'; c++) {
+        origin[7] = c;
+        (void)put_host(hosts, origin, "User-agent: *\nDisallow: /private\n", NULL);
+        assert_int_equal(hosts_find(hosts, SLICE("http://0"), 0) != NULL, c < '2');
+    }
+    rules_bytes = 0;
+    hosts_free(hosts);
 }
 
 /* A single set has eight places; the ninth takes that of who was not looked for the longest. */
@@ -666,6 +753,7 @@ main(void)
         cmocka_unit_test(thousands_of_names_are_told_apart),
         cmocka_unit_test(an_address_takes_so_many_and_no_more),
         cmocka_unit_test(each_descriptor_has_its_place),
+        cmocka_unit_test(idle_connections_have_what_files_are_left),
         cmocka_unit_test(a_host_rests_after_its_request),
         cmocka_unit_test(requests_are_as_the_options_say),
         cmocka_unit_test(connections_are_directed_by_scheme),
