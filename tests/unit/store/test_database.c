@@ -8,8 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -60,6 +62,44 @@ __wrap_db_env_set_func_rename(renames *function)
 {
     renamed_by = function;
     return __real_db_env_set_func_rename(function);
+}
+
+/* A lock of another process that is held for so many tries; each pause takes as long as asked. */
+static unsigned tries, held_for;
+static int held_by; /* what flock says meanwhile; 0: the lock is as it is */
+static uint64_t paused_ns;
+
+int __real_flock(int descriptor, int operation);
+int __wrap_flock(int descriptor, int operation);
+int __real_nanosleep(const struct timespec *pause, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
+uint64_t __real_clock_monotonic_ms(void);
+uint64_t __wrap_clock_monotonic_ms(void);
+
+int
+__wrap_flock(int descriptor, int operation)
+{
+    if (held_by != 0 && tries++ < held_for) {
+        errno = held_by;
+        return -1;
+    }
+    return __real_flock(descriptor, operation);
+}
+
+int
+__wrap_nanosleep(const struct timespec *pause, struct timespec *left)
+{
+    if (held_by == 0) {
+        return __real_nanosleep(pause, left);
+    }
+    paused_ns += (uint64_t)pause->tv_sec * 1000000000 + (uint64_t)pause->tv_nsec;
+    return 0;
+}
+
+uint64_t
+__wrap_clock_monotonic_ms(void)
+{
+    return held_by == 0 ? __real_clock_monotonic_ms() : 5000 + paused_ns / 1000000;
 }
 
 static struct database_options
@@ -203,6 +243,41 @@ one_process_holds_it_at_a_time(void **state)
     database_close(&first);
     assert_int_equal(open_database(&second, 0666, &why), STATUS_OK);
     database_close(&second);
+}
+
+/* Who starts while his forerunner still closes waits for it, looking every ten milliseconds; what
+ * cannot be locked at all is told at once. */
+static void
+the_lock_is_waited_for(void **state)
+{
+    static const struct {
+        int error;
+        unsigned held_for, tries;
+        enum status status;
+        const char *said;
+    } cases[] = {
+        {EWOULDBLOCK, 10, 11, STATUS_OK, ""},
+        {EINTR, 3, 4, STATUS_OK, ""},
+        {EWOULDBLOCK, 11, 11, STATUS_DENIED, " is in use by another process"},
+        {ENOLCK, 1, 1, STATUS_SYSTEM, "cannot lock "},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct database_options options = options_of(0600);
+        struct database database;
+        struct reason why = {""};
+        options.lock_wait_ms = 100;
+        held_by = cases[i].error;
+        held_for = cases[i].held_for;
+        tries = 0;
+        paused_ns = 0;
+        assert_int_equal(database_hold(&database, &options, &why), cases[i].status);
+        assert_int_equal(tries, cases[i].tries);
+        assert_int_equal(paused_ns, UINT64_C(10000000) * (cases[i].tries - 1));
+        assert_non_null(strstr(why.text, cases[i].said));
+        held_by = 0;
+        database_close(&database);
+    }
 }
 
 static void
@@ -459,6 +534,7 @@ main(void)
         CASE(what_was_committed_is_there_after_it_was_opened_again),
         CASE(damaged_pages_are_told),
         CASE(one_process_holds_it_at_a_time),
+        CASE(the_lock_is_waited_for),
         CASE(pages_of_another_size_are_refused),
         CASE(errors_are_told_apart),
         CASE(options_are_the_librarys),
