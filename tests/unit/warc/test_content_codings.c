@@ -1,18 +1,64 @@
 /* Content codings are undone, within their limits. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <brotli/decode.h>
 #include <cmocka.h>
+#include <libdeflate.h>
+#include <zlib.h>
 #include <zstd.h>
 
 #include "base/memory.h"
 #include "tests/unit/memory_in_use.h"
 #include "tests/unit/warc/packed.h"
 #include "warc/warc.h"
+
+/* ---- stand-ins: libraries that have no memory to start with, while this says so ---- */
+
+static bool libraries_refuse;
+
+struct libdeflate_decompressor *__real_libdeflate_alloc_decompressor(void);
+struct libdeflate_decompressor *__wrap_libdeflate_alloc_decompressor(void);
+int __real_inflateInit2_(z_streamp stream, int window, const char *version, int size);
+int __wrap_inflateInit2_(z_streamp stream, int window, const char *version, int size);
+BrotliDecoderState *__real_BrotliDecoderCreateInstance(brotli_alloc_func allocate,
+                                                       brotli_free_func release, void *opaque);
+BrotliDecoderState *__wrap_BrotliDecoderCreateInstance(brotli_alloc_func allocate,
+                                                       brotli_free_func release, void *opaque);
+ZSTD_DStream *__real_ZSTD_createDStream(void);
+ZSTD_DStream *__wrap_ZSTD_createDStream(void);
+
+struct libdeflate_decompressor *
+__wrap_libdeflate_alloc_decompressor(void)
+{
+    return libraries_refuse ? NULL : __real_libdeflate_alloc_decompressor();
+}
+
+int
+__wrap_inflateInit2_(z_streamp stream, int window, const char *version, int size)
+{
+    return libraries_refuse ? Z_MEM_ERROR : __real_inflateInit2_(stream, window, version, size);
+}
+
+BrotliDecoderState *
+__wrap_BrotliDecoderCreateInstance(brotli_alloc_func allocate, brotli_free_func release,
+                                   void *opaque)
+{
+    return libraries_refuse ? NULL : __real_BrotliDecoderCreateInstance(allocate, release, opaque);
+}
+
+ZSTD_DStream *
+__wrap_ZSTD_createDStream(void)
+{
+    return libraries_refuse ? NULL : __real_ZSTD_createDStream();
+}
+
+/* ---- what is decoded ---- */
 
 static void
 check_coding(const char *coding, struct slice packed, const char *expected)
@@ -76,6 +122,40 @@ decode_each(void)
             buf_release(&out);
         }
     }
+}
+
+static void
+check_refused(const char *coding, struct slice packed, const char *expected)
+{
+    struct buf out;
+    struct reason why = {""};
+    buf_init(&out, 1 << 12);
+    assert_int_equal(warc_decode(slice_string(coding), packed, 0, &out, &why), STATUS_SYSTEM);
+    assert_string_equal(why.text, expected);
+    assert_int_equal(out.length, 0);
+    buf_release(&out);
+}
+
+/* A body is not called damaged because a library has no memory: it is read again later. What
+ * inflates at once is started by the first body, so this comes before the other cases. */
+static void
+a_library_that_cannot_start_is_named(void **state)
+{
+    (void)state;
+    char packed[PACKED_SIZE], room[16];
+    struct reason why = {""};
+    const struct slice text = SLICE("one two three");
+    const struct slice member = pack_zlib(text, 31, packed);
+    libraries_refuse = true;
+    assert_int_equal(gzip_inflate(member, room, text.length, &why), STATUS_SYSTEM);
+    assert_string_equal(why.text, "libdeflate could not start");
+    check_refused("gzip", member, "zlib could not start");
+    check_refused("deflate", pack_zlib(text, 15, packed), "zlib could not start");
+    check_refused("br", slice_of(brotli_text, sizeof brotli_text - 1), "brotli could not start");
+    check_refused("zstd",
+                  slice_of(packed, ZSTD_compress(packed, sizeof packed, text.at, text.length, 1)),
+                  "zstd could not start");
+    libraries_refuse = false;
 }
 
 /* One decompressor of a kind is enough for all records, and the others are given back. */
@@ -284,6 +364,7 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_library_that_cannot_start_is_named),
         cmocka_unit_test(every_coding_is_undone),
         cmocka_unit_test(decoding_leaves_no_memory),
         cmocka_unit_test(each_coding_has_its_limits),
