@@ -171,6 +171,7 @@ what_was_committed_is_there_after_it_was_opened_again(void **state)
         database_close(&database);
     }
     assert_int_equal(mode_of("a.db"), 0600);
+    assert_int_equal(mode_of("lock"), 0600);
     assert_int_equal(mode_of("log.0000000001"), 0600);
     assert_ptr_equal(opened_by, file_open); /* so that the names outlast a power failure */
     assert_ptr_equal(renamed_by, file_rename);

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "tests/unit/memory_in_use.h"
 #include "tests/unit/warc/packed.h"
+#include "warc/gzip.h"
 #include "warc/warc.h"
 
 /* ---- stand-ins: libraries that have no memory to start with, while this says so ---- */
