@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -100,6 +102,60 @@ lines_come_in_order(void **state)
     sorts_as_qsort(60000, 200, 0);  /* some runs */
     sorts_as_qsort(40, 3 << 20, 0); /* most lines are longer than all memory: a run of each */
     sorts_as_qsort(5000, 100, 1 << 30);
+}
+
+/* Whether this process has an unnamed file of that folder. */
+static bool
+has_file_of(const char *place)
+{
+    char name[64], path[SCRATCH_SIZE + 64];
+    for (int descriptor = 0; descriptor < 256; descriptor++) {
+        snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
+        const ssize_t n = readlink(name, path, sizeof path - 1);
+        path[n > 0 ? n : 0] = '\0';
+        if (strncmp(path, place, strlen(place)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Lines go to a file when their share of memory is full, and not before; the folder is for its
+ * owner alone, since the lines may be of documents that others may not read. */
+static void
+lines_go_to_a_file_beyond_their_memory(void **state)
+{
+    enum { MIB = 1 << 20, LINE = 1 << 14 };
+    static const struct {
+        size_t memory, bytes;
+        bool spilled;
+    } cases[] = {
+        {0, MIB / 8, false},         {0, 2 * MIB, true},        {MIB, MIB / 8, false},
+        {MIB, 2 * MIB, true},        {8 * MIB, 2 * MIB, false}, {8 * MIB, 16 * MIB, true},
+        {SIZE_MAX, 16 * MIB, false},
+    };
+    char *line = memory_zero(LINE, 1);
+    const mode_t before = umask(0);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char place[SCRATCH_SIZE + 16], name[SCRATCH_SIZE + 16];
+        struct reason why = {""};
+        struct stat info;
+        snprintf(place, sizeof place, "%s/%zu", folder, i);
+        memcpy(name, place, sizeof name);
+        struct line_sort *sort = line_sort_new(name, cases[i].memory);
+        memset(name, 'x', sizeof name - 1); /* the name is the caller's */
+        assert_int_equal(stat(place, &info), 0);
+        assert_int_equal(info.st_mode & 0777, 0700);
+        for (size_t bytes = 0; bytes < cases[i].bytes; bytes += LINE) {
+            assert_int_equal(line_sort_add(sort, slice_of(line, LINE), &why), STATUS_OK);
+        }
+        assert_int_equal(has_file_of(place), cases[i].spilled);
+        line_sort_free(sort);
+        assert_false(has_file_of(place));
+    }
+    (void)umask(before);
+    free(line);
 }
 
 /* ---- records ---- */
@@ -484,6 +540,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(lines_come_in_order),
+        CASE(lines_go_to_a_file_beyond_their_memory),
         CASE(runs_are_merged_and_the_rest_is_dropped),
         CASE(it_ends_when_it_has_to),
         CASE(words_are_compared_in_order),
