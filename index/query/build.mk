@@ -26,6 +26,7 @@ test_query_shares_PARTS := tests/unit/query/parted_source.o tests/unit/query/par
 test_query_answers_PARTS := tests/unit/query/path_model.o tests/unit/query_parts/query_corners.o
 test_query_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_shapes.o
 test_query_value_PARTS := tests/unit/query/value_edges.o tests/unit/query/value_limits.o tests/unit/query/result_rows.o
+test_expression_PARTS := tests/unit/query_parts/told_functions.o
 test_query_room_PARTS := tests/unit/query/plan_case.o
 test_query_room_WRAPS := arena_alloc arena_zero arena_copy memory_take
 UNIT_TESTS += $(addprefix tests/unit/query_operators/,test_counted_rows test_handed_rows test_joined_rows \

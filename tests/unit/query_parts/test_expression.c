@@ -9,23 +9,12 @@
 
 #include <cmocka.h>
 
-#include "index/query/functions/expression.h"
 #include "rdf/core/vocabulary.h"
+#include "tests/unit/query_parts/expression_bed.h"
 
-/* ---- a source whose identifiers below IRIS are integers, those from there on IRIs ---- */
+enum { SOME_MEMORY = 64 << 20, FIRST_INTEGER = 5000 };
 
-enum { IRIS = 1000, SOME_MEMORY = 64 << 20, FIRST_INTEGER = 5000 };
-
-static struct {
-    struct quad_source source;
-    struct memory_account account;
-    struct spill spill;
-    struct dictionary dictionary;
-    struct evaluation evaluation;
-    unsigned resolved, looked_up;
-    enum status failure; /* of both */
-    const char *reason;
-} bed;
+struct expression_bed bed;
 
 static enum status
 resolve(void *context, oid id, struct arena *arena, struct term *term, struct reason *why)
@@ -35,6 +24,11 @@ resolve(void *context, oid id, struct arena *arena, struct term *term, struct re
     bed.resolved++;
     if (bed.failure != STATUS_OK) {
         return status_fail(why, bed.failure, "%s", bed.reason);
+    }
+    if (id == A_DATE || id == A_MOMENT) {
+        *term = term_literal(id == A_DATE ? SLICE("0020-03-09") : SLICE("0021-04-10T05:06:00"));
+        term->datatype = id == A_DATE ? SLICE(XSD "date") : SLICE(XSD "dateTime");
+        return STATUS_OK;
     }
     snprintf(text, sizeof text, id < IRIS ? "%u" : "e:%u", (unsigned)id);
     const struct slice copy = arena_copy(arena, slice_string(text));
@@ -55,20 +49,28 @@ lookup(void *context, const struct term *term, oid *id, struct reason *why)
     return bed.failure == STATUS_OK ? STATUS_OK : status_fail(why, bed.failure, "%s", bed.reason);
 }
 
-static bool
+bool
 value_said(oid id, struct oid_value *value)
 {
-    *value = (struct oid_value){.kind = OID_VALUE_INTEGER, .integer = (int64_t)id};
-    return id < IRIS;
+    *value =
+        id == A_DATE ? (struct oid_value){.kind = OID_VALUE_DATE, .year = 20, .month = 3, .day = 9}
+        : id == A_MOMENT ? (struct oid_value){.kind = OID_VALUE_DATE_TIME,
+                                              .year = 21,
+                                              .month = 4,
+                                              .day = 10,
+                                              .hour = 5,
+                                              .minute = 6}
+                         : (struct oid_value){.kind = OID_VALUE_INTEGER, .integer = (int64_t)id};
+    return id < IRIS || id == A_DATE || id == A_MOMENT;
 }
 
-static oid
+oid
 id_of_integer(int64_t integer)
 {
     return integer == 8 ? OID_NONE : FIRST_INTEGER + (oid)(integer & 0xff);
 }
 
-static int
+int
 begin(void **state)
 {
     (void)state;
@@ -81,7 +83,7 @@ begin(void **state)
     return 0;
 }
 
-static int
+int
 end(void **state)
 {
     (void)state;
@@ -581,5 +583,5 @@ main(void)
         cmocka_unit_test_setup_teardown(results_are_kept_when_they_pay, begin, end),
         cmocka_unit_test_setup_teardown(results_are_not_kept_without_room, begin, end),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL) + told_functions_run();
 }
