@@ -8,9 +8,12 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/system/file.h"
 #include "store/spill.h"
@@ -279,6 +282,9 @@ areas_are_memory_first(void **state)
     struct spill spill;
     struct spill_area areas[4];
     spill_init(&spill, &account, folder, 1 << 30);
+    assert_int_equal(spill.share, 2 * LARGE);
+    assert_true(spill_may_take(&spill, 2 * LARGE));
+    assert_false(spill_may_take(&spill, 2 * LARGE + 1));
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(spill_may_take(&spill, LARGE), i < 2);
         assert_int_equal(spill_area_new(&spill, LARGE, "a table", &areas[i], &why), STATUS_OK);
@@ -306,6 +312,68 @@ areas_are_memory_first(void **state)
     assert_true(spill_may_take(&spill, SIZE_MAX));
     assert_int_equal(spill_area_new(&spill, 8 * LARGE, "a table", &areas[0], &why), STATUS_LIMIT);
     assert_non_null(strstr(why.text, "a table"));
+    spill_release(&spill);
+}
+
+static uint64_t
+bytes_on_disk(const struct spill *spill)
+{
+    struct stat info;
+    assert_int_equal(fstat(spill->descriptor, &info), 0);
+    return (uint64_t)info.st_blocks * 512;
+}
+
+/* Lists that are written one after the other are one extent each, an area begins at a page behind
+ * them, and what is released takes no room of the disk any more. */
+static void
+released_room_is_given_back(void **state)
+{
+    enum { WRITTEN = 100 * BUFFER };
+    (void)state;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct memory_account account = {.maximum = 2 * LARGE};
+    struct reason why = {""};
+    struct spill spill;
+    struct spill_list first, second;
+    struct spill_area area;
+    spill_init(&spill, &account, folder, 1 << 30);
+    assert_int_equal(memory_take(&account, LARGE, "the test", &why), STATUS_OK);
+    spill_list_init(&first, &spill, BUFFER);
+    spill_list_init(&second, &spill, BUFFER);
+    static const struct {
+        bool first;
+        size_t buffers;
+    } writes[] = {{true, 101}, {false, 2}, {true, 2}};
+    static const char zeros[BUFFER];
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t n = 0; n < writes[i].buffers; n++) {
+            assert_int_equal(
+                spill_list_write(writes[i].first ? &first : &second, zeros, BUFFER, &why),
+                STATUS_OK);
+        }
+        assert_int_equal(spill_list_finish(writes[i].first ? &first : &second, &why), STATUS_OK);
+        assert_int_equal(first.count, i < 2 ? 1 : 2); /* the second's extent lies between */
+        assert_int_equal(second.count, i > 0);
+    }
+    const uint64_t end = spill.end;
+    assert_int_equal(end % page != 0, 1);
+    assert_int_equal(spill_area_new(&spill, LARGE, "a table", &area, &why), STATUS_OK);
+    assert_int_equal(area.offset, (end / page + 1) * page);
+    assert_int_equal(spill.end, area.offset + LARGE);
+    memset(area.memory, 1, LARGE);
+    const uint64_t before = bytes_on_disk(&spill);
+    assert_true(before >= LARGE + WRITTEN);
+    const uint64_t used = spill.used;
+    const bool gives = fallocate(spill.descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                                 (off_t)spill.end, (off_t)page) == 0;
+    spill_area_free(&spill, &area);
+    assert_int_equal(spill.used, used - LARGE);
+    assert_true(!gives || bytes_on_disk(&spill) <= before - LARGE);
+    spill_list_release(&first);
+    assert_true(!gives || bytes_on_disk(&spill) <= before - LARGE - WRITTEN + 2 * page);
+    spill_list_release(&second);
+    memory_give(&account, LARGE);
+    assert_int_equal(account.used, 0);
     spill_release(&spill);
 }
 
@@ -364,6 +432,7 @@ main(void)
         cmocka_unit_test(files_are_bounded),
         cmocka_unit_test(a_full_disk_is_told),
         cmocka_unit_test(areas_are_memory_first),
+        cmocka_unit_test(released_room_is_given_back),
         cmocka_unit_test(writing_ends_when_it_is_to),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
