@@ -224,45 +224,6 @@ random_numbers_are_those_of_their_state(void **state)
 
 /* ---- limits of text ---- */
 
-/* What has no room for its text is an error of the expression, and leaves no half of it. */
-static void
-text_without_room_is_an_error(void **state)
-{
-    static const struct {
-        const char *name, *arguments[4], *type; /* of the first argument */
-    } cases[] = {
-        {"UCASE", {"straße"}, "string"},
-        {"LCASE", {"STRASSE"}, "string"},
-        {"ENCODE_FOR_URI", {"a b"}, "string"},
-        {"CONCAT", {"a", "b"}, "string"},
-        {"REPLACE", {"abc", "b", "bb"}, "string"},
-        {"STRLANG", {"a", "de"}, "string"},
-        {"STR", {"7.25"}, "decimal"},
-        {"TIMEZONE", {"2020-01-01T00:00:00-05:00"}, "dateTime"},
-        {"MD5", {"a"}, "string"},
-        {"SHA512", {"a"}, "string"},
-        {"UUID", {NULL}, NULL},
-        {"STRUUID", {NULL}, NULL},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct value arguments[MOST];
-        size_t count = 0;
-        while (count < MOST && cases[i].arguments[count] != NULL) {
-            arguments[count] = count == 0 ? typed(cases[i].arguments[0], cases[i].type)
-                                          : value_string(slice_string(cases[i].arguments[count]));
-            count++;
-        }
-        arguments[0].has_term &= value_is_text(&arguments[0]); /* else it is made of the value */
-        const size_t before = bed.evaluation.scratch.maximum;
-        assert_string_not_equal(called(cases[i].name, arguments, count), "error");
-        bed.evaluation.scratch.maximum = bed.evaluation.scratch.used + 1;
-        assert_string_equal(called(cases[i].name, arguments, count), "error");
-        bed.evaluation.scratch.maximum = before;
-    }
-    assert_int_equal(bed.evaluation.status, STATUS_OK);
-}
-
 /* A text that a function makes has at most 64 MiB. */
 static void
 text_has_a_limit(void **state)
@@ -441,7 +402,6 @@ told_functions_run(void)
         cmocka_unit_test_setup_teardown(languages_match_ranges, begin, end),
         cmocka_unit_test_setup_teardown(names_are_resolved_where_there_is_a_base, begin, end),
         cmocka_unit_test_setup_teardown(random_numbers_are_those_of_their_state, begin, end),
-        cmocka_unit_test_setup_teardown(text_without_room_is_an_error, begin, end),
         cmocka_unit_test_setup_teardown(text_has_a_limit, begin, end),
         cmocka_unit_test_setup_teardown(parts_of_moments_are_said, begin, end),
         cmocka_unit_test_setup_teardown(kinds_of_terms_are_said, begin, end),
