@@ -17,7 +17,7 @@ UNIT_TESTS += tests/unit/query/test_query tests/unit/query/test_query_functions 
 	tests/unit/query/test_result_graphs tests/unit/query/test_query_ranges tests/unit/query/test_query_spill tests/unit/query/test_query_stops \
 	tests/unit/query/test_query_update tests/unit/query/test_query_value tests/unit/query/test_query_answers \
 	tests/unit/query/test_query_leading tests/unit/query/test_query_tallies tests/unit/query/test_query_shares \
-	tests/unit/query_parts/test_query_room tests/unit/query_parts/test_expression
+	tests/unit/query_parts/test_query_room tests/unit/query_parts/test_expression tests/unit/query_model/test_query_model
 FUZZERS += fuzz_sparql
 CONFORMANCE += run_sparql
 test_query_plans_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_watched.o
@@ -27,6 +27,7 @@ test_query_answers_PARTS := tests/unit/query/path_model.o tests/unit/query_parts
 test_query_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_shapes.o
 test_query_value_PARTS := tests/unit/query/value_edges.o tests/unit/query/value_limits.o tests/unit/query/result_rows.o
 test_expression_PARTS := tests/unit/query_parts/told_functions.o
+test_query_model_PARTS := tests/unit/query_model/algebra_model.o tests/unit/query_model/query_maker.o
 test_query_room_PARTS := tests/unit/query/plan_case.o
 test_query_room_WRAPS := arena_alloc arena_zero arena_copy memory_take
 UNIT_TESTS += $(addprefix tests/unit/query_operators/,test_counted_rows test_handed_rows test_joined_rows \
