@@ -1,4 +1,7 @@
-/* Operators that hand rows on: slices, lookups before a table, unions, options, different rows. */
+/* Operators that hand rows on: slices, lookups before a table, unions, options, different rows, and
+ * triples that several graphs have. */
+#include "base/memory.h"
+#include "index/query/operators/duplicates.h"
 #include "tests/unit/query_operators/operator_stand.h"
 
 enum { WIDTH = 5 };
@@ -226,6 +229,128 @@ sets_of_graphs_have_their_members(void **state)
     }
 }
 
+/* ---- triples that several graphs have ---- */
+
+enum { TRIPLES_MOST = 4000 };
+
+static size_t
+read_quads(struct stand *stand, const struct quad_oids *pattern, enum quad_order order,
+           struct quad_oids *quads)
+{
+    const struct quad_source *source = &stand->source;
+    struct quad_scan *scan;
+    struct reason why = {""};
+    size_t count = 0, n = 1;
+    assert_int_equal(source->scan(source->context, pattern, order, &scan, &why), STATUS_OK);
+    while (n > 0) {
+        assert_true(count < TRIPLES_MOST);
+        assert_int_equal(source->scan_next(scan, quads + count, 50, &n, &why), STATUS_OK);
+        count += n;
+    }
+    source->scan_close(scan);
+    return count;
+}
+
+static oid
+iri_id(struct stand *stand, const char *iri)
+{
+    const struct term term = term_iri(slice_string(iri));
+    struct reason why = {""};
+    oid id;
+    assert_int_equal(stand->source.lookup(stand->source.context, &term, &id, &why), STATUS_OK);
+    assert_true(id != OID_NONE);
+    return id;
+}
+
+static bool
+same_triple(const struct quad_oids *a, const struct quad_oids *b)
+{
+    return a->subject == b->subject && a->predicate == b->predicate && a->object == b->object;
+}
+
+/* Of each triple the first quad that is read is no double, and each other is: with as much memory
+ * as is wanted, with some of it, and with none, when the source is asked. kind 0: of all graphs by
+ * subject, 1: of all graphs, 2: of a set. */
+static void
+check_doubles(const char *trig, unsigned memory, unsigned kind, bool knows_next)
+{
+    struct quad_oids *quads = memory_alloc(2 * TRIPLES_MOST * sizeof *quads);
+    struct stand stand;
+    struct reason why = {""};
+    struct duplicates duplicates;
+    size_t ends[3], doubles = 0;
+    stand_open(&stand, trig, "SELECT * {}", WIDTH, 1 << 20);
+    const oid ids[3] = {iri_id(&stand, "http://example.org/g2"),
+                        iri_id(&stand, "http://example.org/g0"),
+                        iri_id(&stand, "http://example.org/g3")};
+    const struct graphs graphs = {kind == 2 ? GRAPHS_SET : GRAPHS_ALL, ids, 3};
+    if (kind == 2) {
+        for (size_t i = 0; i < 3; i++) {
+            const struct quad_oids pattern = {.graph = ids[i]};
+            const size_t from = i ? ends[i - 1] : 0;
+            ends[i] = from + read_quads(&stand, &pattern, ORDER_COUNT, quads + from);
+        }
+    } else {
+        const struct quad_oids pattern = {.predicate = iri_id(&stand, "http://example.org/p0")};
+        ends[0] = ends[1] = ends[2] = read_quads(&stand, &pattern, ORDER_POCS, quads);
+    }
+    const size_t before = stand.run.account.used;
+    stand.run.spill.share = memory == 0 ? 1 << 20 : memory == 1 ? before + 4096 : 0;
+    duplicates_init(&duplicates, &stand.run, &graphs);
+    for (int again = 0; again < 2; again++) {
+        duplicates_forget(&duplicates);
+        for (size_t i = 0; i < ends[2]; i++) {
+            const size_t graph = (i >= ends[0]) + (i >= ends[1]);
+            const bool last = i + 1 == ends[graph];
+            bool told, wanted = false;
+            if (i == 0 || i == ends[0] || i == ends[1]) {
+                duplicates_begin(&duplicates,
+                                 kind == 0 ? DUPLICATES_BY_SUBJECT : DUPLICATES_ANYWHERE, false);
+            }
+            for (size_t k = 0; k < i && !wanted; k++) {
+                wanted = same_triple(&quads[k], &quads[i]);
+            }
+            assert_int_equal(duplicates_find(&duplicates, &quads[i],
+                                             knows_next && !last ? &quads[i + 1] : NULL,
+                                             kind == 2 ? graph : 0, &told, &why),
+                             STATUS_OK);
+            if (told != wanted) {
+                fail_msg("kind %u, memory %u: quad %zu of %zu", kind, memory, i, ends[2]);
+            }
+            doubles += wanted;
+        }
+    }
+    assert_in_range(doubles, 100, 2 * ends[2] - 100);
+    if (memory != 1) {
+        assert_int_equal(stand.run.report.scans > 0, memory == 2);
+        assert_int_equal(duplicates.asks, memory == 2);
+    }
+    duplicates_release(&duplicates);
+    assert_int_equal(stand.run.account.used, before);
+    stand_close(&stand);
+    free(quads);
+}
+
+static void
+doubles_are_told(void **state)
+{
+    struct buf trig;
+    uint64_t seed = 5;
+    (void)state;
+    buf_init(&trig, 1 << 20);
+    (void)buf_append_string(&trig, "@prefix : <http://example.org/> .\n");
+    for (unsigned i = 0; i < 1600; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const unsigned number = (unsigned)(seed >> 33) % 1000;
+        (void)buf_printf(&trig, ":g%u { :s%u :p%u :o%u }\n", i % 4, number % 200, number % 5 / 4,
+                         number / 500);
+    }
+    for (unsigned turn = 0; turn < 18; turn++) {
+        check_doubles(trig.data, turn % 3, turn / 3 % 3, turn / 9);
+    }
+    buf_release(&trig);
+}
+
 int
 main(void)
 {
@@ -234,6 +359,7 @@ main(void)
         cmocka_unit_test(lookups_come_first),
         cmocka_unit_test(branches_get_each_batch),
         cmocka_unit_test(different_rows_come_once),
+        cmocka_unit_test(doubles_are_told),
         cmocka_unit_test(sets_of_graphs_have_their_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -305,6 +305,53 @@ sets_tell_the_first_of_each_key(void **state)
     }
 }
 
+/* A set that is emptied has seen nothing, whether its keys were in the table, put off, or partly
+ * given. */
+static void
+emptied_sets_have_seen_nothing(void **state)
+{
+    (void)state;
+    for (oid given = 0; given < 5; given++) {
+        struct stand stand;
+        struct reason why = {""};
+        struct row_set set;
+        enum row_state told;
+        const oid *key, *payload;
+        stand_open(&stand, "", "SELECT * {}", 4, 1 << 20);
+        row_set_init(&set, &stand.run.spill, "rows", 1, 1);
+        const size_t share = stand.run.spill.share;
+        for (int again = 0; again < 3; again++) {
+            const oid count = again == 1 ? 20 : 60;
+            stand.run.spill.share = given ? 0 : share;
+            for (oid i = 1; i <= count; i++) {
+                must(row_set_put(&set, &i, &i, &told, &why), &why);
+                assert_int_equal(told, given ? ROW_DEFERRED : ROW_NEW);
+            }
+            for (oid i = 1; i < given; i++) {
+                must(row_set_next(&set, &key, &payload, &why), &why);
+                assert_true(key && key[0] == i && payload[0] == i);
+            }
+            if (given == 0) {
+                must(row_set_put(&set, &count, &count, &told, &why), &why);
+                assert_int_equal(told, ROW_SEEN);
+                must(row_set_next(&set, &key, &payload, &why), &why);
+                assert_null(key);
+            }
+            if (again == 1 && given) {
+                for (oid i = given; i <= count; i++) {
+                    must(row_set_next(&set, &key, &payload, &why), &why);
+                    assert_true(key && key[0] == i && payload[0] == i);
+                }
+                must(row_set_next(&set, &key, &payload, &why), &why);
+                assert_null(key);
+            }
+            row_set_reset(&set);
+        }
+        row_set_release(&set);
+        stand_close(&stand);
+    }
+}
+
 /* ---- joins part by part ---- */
 
 /* Each pair of rows with equal keys comes once, and each input row that was not marked once more at
@@ -397,6 +444,7 @@ main(void)
         cmocka_unit_test(hashes_tell_bytes_apart),
         cmocka_unit_test(filters_have_sixteen_bits_a_key),
         cmocka_unit_test(sets_tell_the_first_of_each_key),
+        cmocka_unit_test(emptied_sets_have_seen_nothing),
         cmocka_unit_test(parts_give_each_pair),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
