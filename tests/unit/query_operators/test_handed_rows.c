@@ -1,5 +1,7 @@
-/* Operators that hand rows on: slices, lookups before a table, unions, options, different rows, and
- * triples that several graphs have. */
+/* Operators that hand rows on: slices, lookups before a table, unions, options, different rows,
+ * inline data, and triples that several graphs have. */
+#include <string.h>
+
 #include "base/memory.h"
 #include "index/query/operators/duplicates.h"
 #include "tests/unit/query_operators/operator_stand.h"
@@ -351,6 +353,108 @@ doubles_are_told(void **state)
     buf_release(&trig);
 }
 
+/* ---- inline data ---- */
+
+#define VALUED "SELECT * { VALUES (?a ?b) { (1 2) (1 UNDEF) (UNDEF 3) (4 5) } }"
+
+static const struct algebra *
+values_of(const struct algebra *algebra)
+{
+    while (algebra->kind != ALGEBRA_VALUES) {
+        algebra = algebra->left ? algebra->left : algebra->right;
+    }
+    return algebra;
+}
+
+/* Each row of the input with each of the data that it agrees with, what is undefined agreeing with
+ * all. */
+static void
+data_is_joined_with_each_row(void **state)
+{
+    static const size_t batches[] = {1, 3, 4, 100};
+    (void)state;
+    for (size_t turn = 0; turn < 8; turn++) {
+        struct stand stand;
+        struct given rows, found, wanted;
+        stand_open(&stand, "", VALUED, WIDTH, 0);
+        given_init(&rows, WIDTH);
+        given_init(&found, WIDTH);
+        given_init(&wanted, WIDTH);
+        const struct algebra *values = values_of(stand.query->algebra);
+        assert_true(values->slot_count == 2 && values->row_count == 4);
+        const uint32_t a = values->slots[0], b = values->slots[1];
+        const oid *ids = stand.run.constants;
+        for (size_t i = 0; i < 12; i++) {
+            static const size_t firsts[] = {SIZE_MAX, 0, 6, 1};
+            oid row[WIDTH] = {0};
+            const size_t first = firsts[i % 4];
+            row[WIDTH - 1] = 1 + i;
+            row[a] = first == SIZE_MAX ? 0 : ids[values->constants[first]];
+            row[b] = i / 4 == 0 ? 0 : ids[values->constants[i / 4 == 1 ? 1 : 5]];
+            given_add(&rows, row, WIDTH);
+            for (size_t k = 0; k < 4; k++) {
+                const uint32_t *cells = values->constants + 2 * k;
+                const oid left = cells[0] == NUMBER_NONE ? 0 : ids[cells[0]];
+                const oid right = cells[1] == NUMBER_NONE ? 0 : ids[cells[1]];
+                oid merged[WIDTH];
+                memcpy(merged, row, sizeof merged);
+                if ((left && row[a] && left != row[a]) || (right && row[b] && right != row[b])) {
+                    continue;
+                }
+                merged[a] = left ? left : row[a];
+                merged[b] = right ? right : row[b];
+                given_add(&wanted, merged, WIDTH);
+            }
+        }
+        struct operator* operator=
+            values_new(&stand.run, give_rows(&stand, &rows, 5), values, batches[turn % 4]);
+        if (turn >= 4) {
+            struct batch *batch;
+            struct reason why = {""};
+            assert_int_equal(operator_next(operator, & batch, &why), STATUS_OK);
+            operator_reset(operator);
+        }
+        take_rows(&stand, operator, & found);
+        assert_same_rows(&found, &wanted, "values");
+        stand_close(&stand);
+        given_release(&rows);
+        given_release(&found);
+        given_release(&wanted);
+    }
+}
+
+/* Data that agrees with no row makes none; the deadline is looked at once in 4096 pairs. */
+static void
+joining_data_can_be_cancelled(void **state)
+{
+    struct stand stand;
+    struct given rows;
+    struct batch *batch;
+    struct reason why = {""};
+    (void)state;
+    stand_open(&stand, "", "SELECT * { VALUES ?a { 1 2 3 4 } }", WIDTH, 0);
+    given_init(&rows, WIDTH);
+    for (unsigned i = 0; i < 2047; i++) {
+        GIVE(&rows, 1, 1, 1);
+    }
+    given_row(&rows, 0)[0] = 2;
+    const struct algebra *values = values_of(stand.query->algebra);
+    assert_int_equal(values->slots[0], 0);
+    for (int more = 0; more < 2; more++) {
+        struct operator* operator= values_new(&stand.run, give_rows(&stand, &rows, 256), values, 8);
+        assert_int_equal(operator_next(operator, & batch, &why), STATUS_OK);
+        assert_int_equal(batch->count, 0);
+        assert_int_equal(stand.checks, more ? 3 : 1);
+        GIVE(&rows, 1);
+    }
+    stand.cancel = true;
+    assert_int_equal(operator_next(values_new(&stand.run, give_rows(&stand, &rows, 256), values, 8),
+                                   &batch, &why),
+                     STATUS_CANCELLED);
+    stand_close(&stand);
+    given_release(&rows);
+}
+
 int
 main(void)
 {
@@ -360,6 +464,8 @@ main(void)
         cmocka_unit_test(branches_get_each_batch),
         cmocka_unit_test(different_rows_come_once),
         cmocka_unit_test(doubles_are_told),
+        cmocka_unit_test(data_is_joined_with_each_row),
+        cmocka_unit_test(joining_data_can_be_cancelled),
         cmocka_unit_test(sets_of_graphs_have_their_members),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -437,6 +437,92 @@ hashed_rows_are_all_pairs(void **state)
     }
 }
 
+/* Rows that have no match make none; the deadline is looked at all the same, once in 4096 pairs. */
+static void
+hashing_can_be_cancelled(void **state)
+{
+    (void)state;
+    for (int turn = 0; turn < 2; turn++) {
+        const bool files = turn;
+        struct stand stand;
+        struct given input, built;
+        struct reason why = {""};
+        struct batch *batch;
+        stand_open(&stand, "", "SELECT * {}", WIDTH, 1 << 20);
+        given_init(&input, WIDTH);
+        given_init(&built, WIDTH);
+        for (unsigned i = 0; i < 100; i++) {
+            GIVE(&input, 0, 0, 1);
+            GIVE(&built, 0, 0, 2);
+        }
+        const struct hash_spec spec = {.mode = HASH_JOIN,
+                                       .shared = slots_from(4),
+                                       .built = slots_from(4),
+                                       .weight = NUMBER_NONE};
+        struct operator* join = hash_join_new(&stand.run, give_rows(&stand, &input, 100),
+                                              give_rows(&stand, &built, 100), &spec, 8);
+        if (files) {
+            stand.run.spill.share = 0;
+        }
+        assert_int_equal(operator_next(join, &batch, &why), STATUS_OK);
+        assert_int_equal(batch->count, 0);
+        assert_in_range(stand.checks, 2, files ? 400 : 2);
+        /* Each time it is looked at as often; the last time is past all but some of the pairs. */
+        const unsigned before = stand.checks;
+        operator_reset(join);
+        assert_int_equal(operator_next(join, &batch, &why), STATUS_OK);
+        stand.cancel_at = 2 * stand.checks - before;
+        operator_reset(join);
+        assert_int_equal(operator_next(join, &batch, &why), STATUS_CANCELLED);
+        assert_int_equal(stand.checks, stand.cancel_at);
+        stand_close(&stand);
+        given_release(&input);
+        given_release(&built);
+    }
+}
+
+/* Numbers that no longer fit end a join, whether rows are made or counted where they are, in memory
+ * or in files. */
+static void
+hashed_numbers_have_their_bound(void **state)
+{
+    (void)state;
+    for (int turn = 0; turn < 8; turn++) {
+        const bool sifts = turn % 2, files = turn / 2 % 2, fits = turn / 4;
+        struct stand stand;
+        struct given input, built, found;
+        struct reason why = {""};
+        stand_open(&stand, "", "SELECT * {}", WIDTH, 1 << 20);
+        given_init(&input, WIDTH);
+        given_init(&built, WIDTH);
+        given_init(&found, WIDTH);
+        GIVE(&input, 1, 0, 0, 0, 0, (oid)1 << 32);
+        GIVE(&built, 1, 0, 0, sifts ? 0 : 5, 0, ((oid)1 << 32) - fits);
+        const struct hash_spec spec = {.mode = HASH_JOIN,
+                                       .keys = slots_from(1),
+                                       .built = slots_from(sifts ? 1 : 1 | 1 << 3),
+                                       .weight = WEIGHT};
+        struct operator* join = hash_join_new(&stand.run, give_rows(&stand, &input, 1),
+                                              give_rows(&stand, &built, 1), &spec, 8);
+        assert_int_equal(hash_join_sifts(join), sifts);
+        if (files) {
+            stand.run.spill.share = 0;
+        }
+        if (fits) {
+            take_rows(&stand, join, &found);
+            assert_int_equal(found.count, 1);
+            assert_true(given_row(&found, 0)[WEIGHT] == ((oid)1 << 32) * (((oid)1 << 32) - 1));
+        } else {
+            assert_int_equal(take_failing(join, &why), STATUS_LIMIT);
+            assert_string_equal(why.text, "more rows than can be counted");
+        }
+        stand_close(&stand);
+        given_release(&input);
+        given_release(&built);
+        given_release(&found);
+    }
+}
+
 int
 main(void)
 {
@@ -445,6 +531,8 @@ main(void)
         cmocka_unit_test(small_groups_stay_in_memory),
         cmocka_unit_test(merged_numbers_have_their_bound),
         cmocka_unit_test(merging_can_be_cancelled),
+        cmocka_unit_test(hashing_can_be_cancelled),
+        cmocka_unit_test(hashed_numbers_have_their_bound),
         cmocka_unit_test(hashed_rows_are_all_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
