@@ -31,8 +31,9 @@ test_expression_PARTS := tests/unit/query_parts/told_functions.o
 test_query_model_PARTS := tests/unit/query_model/algebra_model.o tests/unit/query_model/query_maker.o
 test_query_room_PARTS := tests/unit/query/plan_case.o
 test_query_room_WRAPS := arena_alloc arena_zero arena_copy memory_take
-UNIT_TESTS += $(addprefix tests/unit/query_operators/,test_counted_rows test_handed_rows test_joined_rows \
+UNIT_TESTS += $(addprefix tests/unit/query_operators/,test_aggregated_values test_counted_rows test_handed_rows test_joined_rows \
 	test_kept_rows test_listed_joins test_row_sources)
+test_aggregated_values_PARTS := tests/unit/query_operators/operator_stand.o
 test_counted_rows_PARTS := $(addprefix tests/unit/query_operators/,counting_source.o operator_stand.o)
 test_handed_rows_PARTS := tests/unit/query_operators/operator_stand.o
 test_joined_rows_PARTS := tests/unit/query_operators/operator_stand.o
