@@ -168,6 +168,20 @@ the_best_of_all_partitions_come_first(void **state)
     buf_release(&request);
     partitions[1].missing = true; /* it is not asked */
     expect(&client, 10, STATUS_OK, "2.5 a,1.5 d,1 b@en,");
+    partitions[1].missing = false;
+    /* The same literals come with scores that are not beside each other. */
+    answers[0].text = "9\t\"a\"\n8\t\"b\"\n7\t\"c\"\n";
+    answers[1].text = "6\t\"a\"\n5\t\"b\"\n4\t\"c\"\n";
+    answers[2].text = "3\t\"c\"\n2\t\"a\"\n";
+    expect(&client, 10, STATUS_OK, "9 a,8 b,7 c,");
+    expect(&client, 3, STATUS_OK, "9 a,8 b,7 c,");
+    expect(&client, 1, STATUS_OK, "9 a,");
+    /* The best of a literal's scores is the last one's. */
+    answers[0].text = "1\t\"a\"\n";
+    answers[1].text = "2\t\"a\"\n2\t\"b\"\n";
+    answers[2].text = "3\t\"a\"\n";
+    expect(&client, 10, STATUS_OK, "3 a,2 b,");
+    partitions[1].missing = true;
     answers[0].text = answers[2].text = "";
     expect(&client, 10, STATUS_OK, "");
     /* A score may have more digits than are read. */

@@ -504,6 +504,11 @@ graphs_are_put_by_their_difference(void **state)
         &(struct index_graph_report){true, 2, 1}, true);
     served_dump(&served, &text);
     assert_string_equal(text.data, QUAD("b", "2") OTHER QUAD("d", "4"));
+    /* As many are added as are removed. */
+    put(&served, QUAD("e", "5") QUAD("b", "2"), INDEX_GRAPH_REPLACE,
+        &(struct index_graph_report){true, 1, 1}, true);
+    served_dump(&served, &text);
+    assert_string_equal(text.data, QUAD("b", "2") OTHER QUAD("e", "5"));
     put(&served, "", INDEX_GRAPH_REPLACE, &(struct index_graph_report){true, 2, 0}, true);
     served_dump(&served, &text);
     assert_string_equal(text.data, OTHER);
