@@ -46,7 +46,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
 	tests/unit/index_terms/test_checked_sort tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_lexicon tests/unit/index_terms/test_node_cache \
 	tests/unit/federation/test_federation_values tests/unit/index_terms/test_term_digests \
-	tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_tokens tests/unit/index_terms/test_word_trees \
+	tests/unit/index_terms/test_term_blocks tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_tokens tests/unit/index_terms/test_word_trees \
 	tests/unit/index_terms/test_words
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
 fuzz_index_requests_ALONE := it turns leak detection off

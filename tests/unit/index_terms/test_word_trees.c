@@ -157,29 +157,33 @@ lists_go_on_from_the_tree_to_memory(void **state)
     words_end(&w);
 }
 
-/* In an index without a literal the mean length, by which scores are divided, is one. */
 static void
-an_empty_index_has_a_mean_length(void **state)
+check_mean(struct words_world *w, uint64_t count, double mean)
+{
+    struct words_view view;
+    words_view_open(&view, w->literals);
+    assert_int_equal(view.count, count);
+    assert_true(view.length == mean);
+    words_view_close(&view);
+}
+
+/* The mean length, by which scores are divided, is one where no literal has a word. */
+static void
+literals_have_a_mean_length(void **state)
 {
     struct words_world w;
-    struct words_view view;
     (void)state;
     words_build_from = 0;
     words_new(&w);
-    words_view_open(&view, w.literals);
-    assert_int_equal(view.count, 0);
-    assert_true(view.length == 1);
-    words_view_close(&view);
-    words_add(&w, "", NULL); /* a literal without a word */
-    words_view_open(&view, w.literals);
-    assert_int_equal(view.count, 1);
-    assert_true(view.length == 1);
-    words_view_close(&view);
-    words_add(&w, "a b c d e f", NULL);
-    words_view_open(&view, w.literals);
-    assert_int_equal(view.count, 2);
-    assert_true(view.length == 3);
-    words_view_close(&view);
+    check_mean(&w, 0, 1);
+    words_add(&w, "", NULL);
+    check_mean(&w, 1, 1);
+    words_add(&w, "a", NULL);
+    check_mean(&w, 2, 0.5);
+    words_end(&w);
+    words_new(&w);
+    words_add(&w, "a b c", NULL);
+    check_mean(&w, 1, 3);
     words_end(&w);
 }
 
@@ -583,7 +587,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_go_on_from_the_tree_to_memory),
         cmocka_unit_test(words_that_begin_alike_are_found),
-        cmocka_unit_test(an_empty_index_has_a_mean_length),
+        cmocka_unit_test(literals_have_a_mean_length),
+        cmocka_unit_test(malformed_blocks_are_told),
         cmocka_unit_test(languages_with_stems_are_found),
         cmocka_unit_test(verify_names_what_is_wrong),
         cmocka_unit_test(a_record_is_held_to_the_lexicon),

@@ -36,5 +36,6 @@ void layers_put(struct words_world *w, struct slice key, struct slice value);
 
 /* word_prefixes.c */
 void words_that_begin_alike_are_found(void **state);
+void malformed_blocks_are_told(void **state);
 
 #endif

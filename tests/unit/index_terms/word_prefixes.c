@@ -138,3 +138,42 @@ words_that_begin_alike_are_found(void **state)
     arena_release(&arena);
     words_end(&w);
 }
+
+static void
+check_block(struct words_world *w, struct slice block, enum status word, enum status prefix)
+{
+    struct words_view view;
+    struct arena arena;
+    struct words_key *key, **keys;
+    struct reason why = {""};
+    size_t count;
+    layers_put(w, FENCE_LAST, block);
+    arena_init(&arena, 0);
+    words_view_open(&view, w->literals);
+    assert_int_equal(words_find(&view, SLICE("ab"), &arena, &key, &why), word);
+    assert_string_equal(why.text, word ? "tree words: a block is malformed" : "");
+    assert_null(key);
+    why.text[0] = '\0';
+    assert_int_equal(words_find_prefix(&view, SLICE("ab"), 10, &arena, &keys, &count, &why),
+                     prefix);
+    assert_string_equal(why.text, prefix ? "tree words: a block is malformed" : "");
+    free(keys);
+    words_view_close(&view);
+    arena_release(&arena);
+}
+
+/* A block that is no block is told to who looks for a word in it, and one without a word to who
+ * looks for all that begin with one. */
+void
+malformed_blocks_are_told(void **state)
+{
+    struct words_world w;
+    (void)state;
+    words_build_from = 0;
+    words_new(&w);
+    check_block(&w, SLICE("\1"), STATUS_OK, STATUS_CORRUPT);
+    check_block(&w, SLICE("\2"), STATUS_CORRUPT, STATUS_CORRUPT);
+    /* The head of "aa", with its parts; without the last one. */
+    check_block(&w, slice_of("\1\xff\0\2aa\0\1\1", 8), STATUS_CORRUPT, STATUS_CORRUPT);
+    words_end(&w);
+}
