@@ -116,6 +116,23 @@ claims_of_change_are_checked(void **state)
         }
     }
     assert_in_range(believed, 1, 50);
+    for (uint64_t generation = 1; generation <= 20; generation++) { /* it was mostly right */
+        clear_records();
+        make_task(MAP, SITEMAP_TYPE);
+        job.job.generation = generation;
+        set_number(&host, META_CLAIMS_HELD, 500);
+        set_number(&host, META_CLAIMS_BROKEN, 10);
+        set_number(&records[0], META_SITEMAP_SEEN, 5);
+        set_number(&records[0], META_SITEMAP_LASTMOD, 1);
+        begin();
+        list("/dir/x", changed_ms, "", 50, "", "");
+        answer(SITEMAP_URLSET, false, "");
+        answer_host();
+        buf_reset(&trace);
+        answer_records(1);
+        assert_non_null(strstr(trace.data, "look for u"));
+        answer_records(1);
+    }
 }
 
 static void
@@ -254,6 +271,81 @@ what_is_over_the_budget_waits(void **state)
     }
 }
 
+/* What one process counted in a period that is over is replaced by what another has counted since;
+ * of sitemaps that were named each may know more. */
+static void
+the_newer_count_of_a_host_counts(void **state)
+{
+    static const struct {
+        uint64_t known_files, files, wanted;
+    } cases[] = {{3, 8, 8}, {8, 3, 8}, {5, 5, 5}};
+    (void)state;
+    fetch.sitemaps.budget = 100;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char wanted[TEXT];
+        clear_records();
+        make_task(MAP, SITEMAP_TYPE);
+        struct host *known = hosts_put(fetch.hosts, SLICE(HOST), HOST_OPEN, NULL, 1, NULL);
+        known->submissions = (struct submissions){.period_ms = now_ms - 2 * minute_ms,
+                                                  .submitted = 50,
+                                                  .excess = 60,
+                                                  .files = cases[i].known_files};
+        set_number(&host, META_SITEMAP_PERIOD, now_ms - minute_ms);
+        set_number(&host, META_SITEMAP_SUBMITTED, 7);
+        set_number(&host, META_SITEMAP_EXCESS, 9);
+        set_number(&host, META_SITEMAP_FILES, cases[i].files);
+        begin();
+        list("/dir/1", 0, "", 50, "", "");
+        answer(SITEMAP_URLSET, false, "");
+        answer_host();
+        answer_records(1);
+        snprintf(wanted, sizeof wanted, "note h" HOST " %llu 8 9 read %llu\n",
+                 (unsigned long long)(now_ms - minute_ms), (unsigned long long)cases[i].wanted);
+        assert_non_null(strstr(trace.data, wanted));
+        assert_int_equal(known->submissions.files, cases[i].wanted);
+        buf_reset(&trace);
+    }
+}
+
+/* Entries whose texts fill just what the outputs of a job may hold are taken; one byte more is too
+ * much, and what comes behind it is left out. */
+static void
+outputs_of_a_sitemap_have_a_bound(void **state)
+{
+    enum { FILLS = 2560, EACH = 16 << 10, BESIDE = 320, KEY = 25, FREQUENCY = 5, ROOM = 60 << 20 };
+    const size_t most = EACH - BESIDE - 3 * KEY - 2 * strlen(MAP) - FREQUENCY;
+    char *facts = memory_zero(most + 2, 1);
+    (void)state;
+    memset(facts, 'f', most);
+    buf_release(&entries);
+    buf_release(&reply);
+    buf_init(&entries, ROOM);
+    buf_init(&reply, ROOM);
+    for (unsigned longer = 0; longer < 2; longer++) {
+        clear_records();
+        make_task(MAP, SITEMAP_TYPE);
+        quiet = false;
+        begin();
+        quiet = true;
+        for (int i = 0; i < FILLS; i++) {
+            char uri[TEXT];
+            snprintf(uri, sizeof uri, "/dir/%d", 1000 + i);
+            facts[most] = longer > 0 && i == FILLS - 1 ? 'f' : '\0';
+            list(uri, 0, "daily", 50, "", facts);
+        }
+        list("/dir/x", 0, "", 50, "", "");
+        answer(SITEMAP_URLSET, false, "");
+        answer_host();
+        for (size_t left = FILLS - longer, n; left > 0; left -= n) {
+            n = left < CHUNK ? left : CHUNK;
+            answer_records(n);
+        }
+        assert_meta(META_SITEMAP_NEW, NULL, FILLS - longer);
+        assert_meta(META_SITEMAP_TRUNCATED, "more than 50000 entries", 0); /* so that more come */
+    }
+    free(facts);
+}
+
 /* ---- indexes ---- */
 
 static void
@@ -389,6 +481,8 @@ main(void)
         CASE(many_claims_are_checked_in_turn),
         CASE(scores_say_the_priority),
         CASE(what_is_over_the_budget_waits),
+        CASE(the_newer_count_of_a_host_counts),
+        CASE(outputs_of_a_sitemap_have_a_bound),
         CASE(indexes_list_sitemaps_up_to_a_number),
         CASE(indexes_that_are_read_again_have_their_sitemaps_read),
         CASE(guesses_that_are_sitemaps_are_found),
