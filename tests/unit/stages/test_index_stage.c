@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/digest.h"
 #include "base/memory.h"
 #include "base/rpc/rpc.h"
 #include "base/system/clock.h"
@@ -28,6 +29,8 @@
 
 enum {
     DOCUMENTS = 8,
+    ALL = 20, /* more quads than were added; more that were removed: */
+    REMOVED = 30,
     MEMORY = 1600,
     BATCH_MEMORY = MEMORY / 16,
     PARTITIONS_HERE = 3,
@@ -50,6 +53,9 @@ static bool closes_files, reads_ahead; /* of the archive, as it was told when it
 static uint64_t now_ms;
 static unsigned worker;
 static const char *publish, *cluster_index, *queries;
+static unsigned lanes, own_options; /* how often these were set */
+static enum status archive_status, stores_status;
+static int batch_place, archive_place;
 static jmp_buf at_exit_of_process;
 static int exit_code;
 
@@ -143,7 +149,7 @@ STAND_IN(enum status, services_metastores,
 {
     (void)cluster, (void)directory, (void)why;
     *services = (struct cluster_services){0};
-    return STATUS_OK;
+    return stores_status;
 }
 
 STAND_IN(void, cluster_services_release, (struct cluster_services * services))
@@ -155,12 +161,13 @@ STAND_IN(struct metastore_client_options *, metastore_client_options_copy,
          (const struct metastore_client_options *options))
 {
     assert_string_equal(options->name, "index-query");
-    return NULL;
+    return memory_new(sizeof(struct metastore_client_options));
 }
 
 STAND_IN(void, stage_set_lane, (struct stage_run * run, uint64_t lane))
 {
     (void)run;
+    lanes++;
     assert_int_equal(lane, worker - 1);
 }
 
@@ -177,8 +184,8 @@ STAND_IN(enum status, content_open,
     (void)directory, (void)cluster, (void)why;
     assert_int_equal(limits->body, 2000);
     assert_int_equal(limits->record, 2000 + (1 << 20));
-    *content = NULL;
-    return STATUS_OK;
+    *content = (struct content *)(void *)&archive_place;
+    return archive_status;
 }
 
 STAND_IN(void, content_close, (struct content * content))
@@ -188,7 +195,8 @@ STAND_IN(void, content_close, (struct content * content))
 
 STAND_IN(void, content_close_files, (struct content * content, struct stage_run *run))
 {
-    (void)content, (void)run;
+    (void)run;
+    assert_ptr_equal(content, &archive_place);
     closes_files = true;
 }
 
@@ -233,6 +241,7 @@ STAND_IN(bool, partition_waits, (const struct partition *partition, enum status 
 STAND_IN(void, service_options_from, (struct service_options * options, const struct opt_set *set))
 {
     (void)options, (void)set;
+    own_options++;
 }
 
 STAND_IN(enum status, service_start,
@@ -241,6 +250,8 @@ STAND_IN(enum status, service_start,
 {
     (void)partition, (void)why;
     *service = NULL;
+    assert_string_equal(options->scratch_folder, "/crawl/tmp");
+    assert_non_null(options->metastore);
     buf_printf(&trace, "serve %u", options->partition_number);
     for (size_t i = 0; options->endpoints[i] != NULL; i++) {
         buf_printf(&trace, " %s", options->endpoints[i]);
@@ -301,7 +312,7 @@ STAND_IN(void, patch_queue_refuse,
 STAND_IN(struct index_batch *, index_batch_new, (struct partition * partition))
 {
     (void)partition;
-    return NULL;
+    return (struct index_batch *)(void *)&batch_place;
 }
 
 STAND_IN(void, index_batch_free, (struct index_batch * batch))
@@ -311,20 +322,20 @@ STAND_IN(void, index_batch_free, (struct index_batch * batch))
 
 STAND_IN(void, index_batch_reset, (struct index_batch * batch))
 {
-    (void)batch;
+    assert_ptr_equal(batch, &batch_place);
     documents = 0;
     buf_append_string(&trace, "reset\n");
 }
 
 STAND_IN(size_t, index_batch_documents, (const struct index_batch *batch))
 {
-    (void)batch;
+    assert_ptr_equal(batch, &batch_place);
     return documents;
 }
 
 STAND_IN(size_t, index_batch_bytes, (const struct index_batch *batch))
 {
-    (void)batch;
+    assert_ptr_equal(batch, &batch_place);
     return batch_bytes;
 }
 
@@ -332,7 +343,8 @@ STAND_IN(enum status, index_batch_add,
          (struct index_batch * batch, const struct index_document *document, struct slice nquads,
           size_t *number, struct reason *why))
 {
-    (void)batch, (void)why;
+    assert_ptr_equal(batch, &batch_place);
+    (void)why;
     *number = documents++;
     buf_printf(&trace, "add %.*s %llu%s%s: %.*s\n", SLICE_PRINT(document->uri),
                (unsigned long long)document->generation, document->removed ? " removed" : "",
@@ -342,7 +354,7 @@ STAND_IN(enum status, index_batch_add,
 
 STAND_IN(enum status, index_batch_commit, (struct index_batch * batch, struct reason *why))
 {
-    (void)batch;
+    assert_ptr_equal(batch, &batch_place);
     buf_printf(&trace, "commit %zu\n", documents);
     return commit_status == STATUS_OK ? STATUS_OK : status_fail(why, commit_status, "no commit");
 }
@@ -350,7 +362,7 @@ STAND_IN(enum status, index_batch_commit, (struct index_batch * batch, struct re
 STAND_IN(const struct index_result *, index_batch_result,
          (const struct index_batch *batch, size_t number))
 {
-    (void)batch;
+    assert_ptr_equal(batch, &batch_place);
     assert_true(number < documents);
     return &results[number];
 }
@@ -500,7 +512,11 @@ set_up(void **state)
         jobs[i] = (struct stage_job){0};
         arena_init(&jobs[i].arena, 1 << 16);
         meta_update_init(&jobs[i].meta);
-        results[i] = (struct index_result){.outcome = DOCUMENT_CHANGED, .added = i + 5};
+        results[i] = (struct index_result){.outcome = DOCUMENT_CHANGED,
+                                           .added = i + 5,
+                                           .quads = i + 5 + ALL,
+                                           .removed = i + 5 + REMOVED};
+        memset(results[i].digest, 0xa0 + (int)i, sizeof results[i].digest);
     }
     documents = batch_bytes = 0;
     commit_status = patch_status = read_status = STATUS_OK;
@@ -510,8 +526,12 @@ set_up(void **state)
     publish = queries = "";
     cluster_index = NULL;
     closes_files = reads_ahead = false;
+    lanes = own_options = 0;
+    archive_status = stores_status = STATUS_OK;
     assert_int_equal(spec->open(NULL, &stage, &why), STATUS_OK);
     assert_true(closes_files && reads_ahead);
+    assert_int_equal(lanes, 1);
+    assert_int_equal(own_options, 1);
     buf_reset(&trace);
     return 0;
 }
@@ -545,6 +565,15 @@ assert_told(const struct stage_job *job, uint64_t indexed, const char *text, uin
     number = UINT64_MAX;
     (void)meta_record_number(buf_slice(&record), META_QUADS_ADDED, &number);
     assert_true(number == added);
+    if (added != UINT64_MAX) {
+        char digest[2 * DIGEST_SHA256_SIZE + 1];
+        assert_int_equal(meta_record_count(buf_slice(&record), META_QUADS), added + ALL);
+        assert_int_equal(meta_record_count(buf_slice(&record), META_QUADS_REMOVED),
+                         added + REMOVED);
+        digest_hex(results[added - 5].digest, DIGEST_SHA256_SIZE, digest);
+        (void)meta_record_text(buf_slice(&record), META_GRAPH_DIGEST, &found);
+        assert_true(slice_is(found, digest));
+    }
     buf_release(&record);
 }
 
@@ -588,6 +617,15 @@ it_serves_where_it_is_told(void **state)
     worker = PARTITIONS_HERE + 1;
     assert_int_equal(spec->open(NULL, &other, &why), STATUS_MISUSE);
     assert_string_equal(why.text, "there is no index partition 3: see index.partitions");
+    spec->close(other);
+    worker = 1; /* what does not open keeps the stage from it, and is told */
+    publish = "";
+    archive_status = STATUS_SYSTEM;
+    assert_int_equal(spec->open(NULL, &other, &why), STATUS_SYSTEM);
+    spec->close(other);
+    archive_status = STATUS_OK;
+    stores_status = STATUS_MISUSE;
+    assert_int_equal(spec->open(NULL, &other, &why), STATUS_MISUSE);
     spec->close(other);
     worker = 2; /* whose stage the end of the case closes */
 }
