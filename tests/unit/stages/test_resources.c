@@ -44,6 +44,13 @@ static const struct known {
     {"uhttp://a.example/earlier#resource", "failed", "cut", NULL, "kept", 900, 200, false},
     {"uhttp://a.example/wrong#resource", "failed", "500", NULL, "error", 900, 300, false},
     {"uhttp://a.example/cut#resource", "failed", "cut", NULL, "part", 900, 200, true},
+    {"uhttp://a.example/first#resource", "failed", "cut", NULL, "kept", 900, 200, false},
+    {"uhttp://a.example/last#resource", "failed", "cut", NULL, "kept", 900, 299, false},
+    {"uhttp://a.example/before#resource", "failed", "199", NULL, "error", 900, 199, false},
+    {"uhttp://a.example/shut#resource", "denied", NULL, NULL, "kept", 900, 200, false},
+    {"uhttp://a.example/aged#resource", "fetched", NULL, NULL, "a", 1500 - AGE_MS - 1, 200, false},
+    {"uhttp://a.example/ageing#resource", "fetched", NULL, NULL, "a", 1500 - AGE_MS, 200, false},
+    {"uhttp://a.example/gone-long#resource", "gone", NULL, NULL, "a", 1, 404, false},
     {"uhttp://a.example/damaged#resource", "fetched", NULL, NULL, "!CORRUPT", 900, 200, false},
     {"uhttp://a.example/long#resource", "fetched", NULL, NULL, "!LONG", 900, 200, false},
     {"uhttp://a.example/far#resource", "fetched", NULL, NULL, "!TIMEOUT", 900, 200, false},
@@ -95,7 +102,10 @@ describe(struct meta_update *update, const struct known *known)
     }
     if (known->body != NULL) {
         meta_set_text(update, META_WARC_FILE, slice_string(known->body));
+        meta_set_text(update, META_WARC_NODE, SLICE("n1"));
         meta_set_number(update, META_WARC_OFFSET, 7);
+        meta_set_number(update, META_WARC_LENGTH, 8);
+        meta_set_text(update, META_WARC_RECORD_ID, SLICE("<urn:uuid:9>"));
         meta_set_number(update, META_FETCHED, known->fetched);
         meta_set_number(update, META_HTTP_STATUS, known->status);
     }
@@ -144,7 +154,10 @@ __wrap_content_read(struct content *content, const struct document_record *where
 {
     (void)content;
     reads++;
+    assert_true(slice_is(where->node, "n1"));
     assert_int_equal(where->offset, 7);
+    assert_int_equal(where->length, 8);
+    assert_true(slice_is(where->id, "<urn:uuid:9>"));
     if (slice_is(where->file, "!CORRUPT")) {
         return status_fail(why, STATUS_CORRUPT, "the record is damaged");
     }
@@ -283,6 +296,10 @@ each_state_of_the_store_is_told(void **state)
         {"denied", "http://a.example/denied", "", "denied"},
         {"earlier", "http://a.example/earlier", "kept", ""},
         {"wrong", "http://a.example/wrong", "", "failed: 500"},
+        {"first", "http://a.example/first", "kept", ""},
+        {"last", "http://a.example/last", "kept", ""},
+        {"before", "http://a.example/before", "", "failed: 199"},
+        {"shut", "http://a.example/shut", "", "denied"}, /* whatever there was before */
         {"cut", "http://a.example/cut", "", "failed: cut"},
         {"damaged", "", "", "the record is damaged"},
     };
@@ -303,6 +320,43 @@ each_state_of_the_store_is_told(void **state)
         resource_set_free(set);
         resources_close(resources);
     }
+}
+
+/* What is older than is wanted is asked for again, be it a body or a failure. */
+static void
+what_is_old_is_asked_for_again(void **state)
+{
+    (void)state;
+    struct resources *resources = open_resources();
+    struct resource_set *set = resource_set_new(resources);
+    gather(set, "http://a.example/ageing\nhttp://a.example/aged\nhttp://a.example/gone-long\n");
+    assert_int_equal(resource_set_missing(set), 0);
+    check_keys(set, resource_set_old,
+               "http://a.example/aged#resource again\nhttp://a.example/gone-long#resource again\n");
+    resource_set_free(set);
+    resources_close(resources);
+}
+
+/* For a while nobody is asked again for what failed; ten redirects are followed, not one more. */
+static void
+failures_are_kept_too(void **state)
+{
+    (void)state;
+    struct resources *resources = open_resources();
+    for (int i = 0; i < 2; i++) {
+        struct resource_set *set = resource_set_new(resources);
+        gather(set, "http://a.example/gone");
+        assert_int_equal(asked, 1);
+        check_one(set, 0, "http://a.example/gone", "", "gone: the server answered 404");
+        resource_set_free(set);
+    }
+    struct resource_set *ring = resource_set_new(resources);
+    asked = 0;
+    gather(ring, "http://a.example/ring");
+    assert_int_equal(asked, 1 + 10);
+    check_one(ring, 0, "", "", "it redirects too often");
+    resource_set_free(ring);
+    resources_close(resources);
 }
 
 static void
@@ -488,6 +542,8 @@ main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_state_of_the_store_is_told),
         cmocka_unit_test(what_is_missing_is_to_be_fetched_or_waited_for),
+        cmocka_unit_test(what_is_old_is_asked_for_again),
+        cmocka_unit_test(failures_are_kept_too),
         cmocka_unit_test(what_was_read_is_kept_for_a_while),
         cmocka_unit_test(only_so_many_are_kept),
         cmocka_unit_test(what_is_too_long_for_a_document_is_told),
