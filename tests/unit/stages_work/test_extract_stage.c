@@ -33,9 +33,9 @@ static struct {
     metastore_got *got;
     void *got_context;
     struct buf stores; /* endpoints of the metadata stores, a line each */
-    size_t store_count, store_opened, store_closed, processed;
+    size_t store_count, store_opened, store_closed, processed, index_opened, index_closed;
     int wait_ms;
-    enum status scan_status, store_status;
+    enum status scan_status, store_status, index_status;
     size_t records; /* that a scan finds */
     const char *kind;
 } others;
@@ -46,8 +46,12 @@ STAND_IN(enum status, index_client_open,
          (struct index_client * *client, const struct index_client_options *options,
           struct reason *why))
 {
-    (void)why;
+    if (others.index_status != STATUS_OK) {
+        *client = NULL;
+        return status_fail(why, others.index_status, "no such index");
+    }
     *client = (struct index_client *)&others;
+    others.index_opened++;
     for (size_t i = 0; i < options->count; i++) {
         buf_printf(&others.endpoints, "%s\n", options->endpoints[i]);
     }
@@ -63,6 +67,7 @@ STAND_IN(enum status, index_client_open,
 STAND_IN(void, index_client_close, (struct index_client * client))
 {
     assert_ptr_equal(client, &others);
+    others.index_closed++;
 }
 
 STAND_IN(size_t, index_client_descriptors,
@@ -195,6 +200,7 @@ set_up(void **state)
     (void)state;
     prepare(NULL);
     assert_int_equal(steps_open(&why), STATUS_OK);
+    assert_int_equal(others.processed, 1); /* its clock runs from the beginning */
     return 0;
 }
 
@@ -203,6 +209,7 @@ tear_down(void **state)
 {
     (void)state;
     steps_end();
+    assert_int_equal(others.index_opened, others.index_closed);
     assert_int_equal(others.store_opened, others.store_closed);
     buf_release(&others.endpoints);
     buf_release(&others.stores);
@@ -721,6 +728,17 @@ queues_of_all_nodes_are_found(void **state)
 }
 
 static void
+an_index_that_cannot_be_opened_ends_the_stage(void **state)
+{
+    struct reason why = {""};
+    (void)state;
+    prepare(NULL);
+    others.index_status = STATUS_MISUSE;
+    assert_int_equal(steps_open(&why), STATUS_MISUSE);
+    assert_string_equal(why.text, "no such index");
+}
+
+static void
 a_store_that_cannot_be_opened_ends_the_stage(void **state)
 {
     static const char nodes[] =
@@ -776,6 +794,7 @@ STAND_IN(int, main, (int argc, char **argv))
         CASE(own_indexes_and_stores_are_asked),
         cmocka_unit_test_teardown(indexes_and_stores_of_other_nodes_are_asked, tear_down),
         cmocka_unit_test_teardown(queues_of_all_nodes_are_found, tear_down),
+        cmocka_unit_test_teardown(an_index_that_cannot_be_opened_ends_the_stage, tear_down),
         cmocka_unit_test_teardown(a_store_that_cannot_be_opened_ends_the_stage, tear_down),
         cmocka_unit_test_teardown(a_node_without_an_address_of_its_index_is_named, tear_down),
     };
