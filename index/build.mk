@@ -36,7 +36,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify tests/unit/index_trees/test_trees tests/unit/index_trees/test_waiting_rows \
 	tests/unit/index/test_node_lists tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
 	tests/unit/index_service/test_change_stream tests/unit/federation/test_federation_counts \
-	tests/unit/index_answers/test_answer_share \
+	tests/unit/index_answers/test_answer_share tests/unit/index_answers/test_change_lines \
 	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates \
 	tests/unit/index_service/test_parted_joins \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
@@ -95,6 +95,9 @@ test_import_client_WRAPS := rpc_client_post
 test_index_requests_PARTS := tests/unit/index_service/served_partitions.o tests/unit/moved_clock.o
 test_index_requests_WRAPS := clock_monotonic_ms clock_wall_ms
 test_answer_share_WRAPS := cursor_write cursor_write_last query_prepare query_free share_run dictionary_term dictionary_trim
+test_change_lines_WRAPS := change_reader_open change_reader_open_at change_reader_close change_reader_batch \
+	change_reader_block change_log_state change_log_after lexicon_nodes nodes_reader_new nodes_reader_free nodes_resolve \
+	lexicon_find tree_latch latch_enter_reading latch_leave documents_get
 test_cursor_PARTS := tests/unit/index_answers/direct_answers.o tests/unit/index_answers/direct_lookups.o
 test_turns_PARTS := tests/unit/moved_clock.o
 test_turns_WRAPS := clock_monotonic_ms clock_wall_ms
