@@ -37,6 +37,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_node_lists tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
 	tests/unit/index_service/test_change_stream tests/unit/federation/test_federation_counts \
 	tests/unit/index_answers/test_answer_share tests/unit/index_answers/test_change_lines \
+	tests/unit/index_answers/test_publisher \
 	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates \
 	tests/unit/index_service/test_parted_joins \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
@@ -98,6 +99,8 @@ test_answer_share_WRAPS := cursor_write cursor_write_last query_prepare query_fr
 test_change_lines_WRAPS := change_reader_open change_reader_open_at change_reader_close change_reader_batch \
 	change_reader_block change_log_state change_log_after lexicon_nodes nodes_reader_new nodes_reader_free nodes_resolve \
 	lexicon_find tree_latch latch_enter_reading latch_leave documents_get
+test_publisher_WRAPS := rpc_publisher_open rpc_publisher_close rpc_publisher_descriptor rpc_publisher_wanted rpc_publish \
+	partition_position partition_changes
 test_cursor_PARTS := tests/unit/index_answers/direct_answers.o tests/unit/index_answers/direct_lookups.o
 test_turns_PARTS := tests/unit/moved_clock.o
 test_turns_WRAPS := clock_monotonic_ms clock_wall_ms

@@ -173,7 +173,6 @@ __wrap_change_log_after(struct change_log *log, uint64_t wall_ms, uint64_t *batc
 }
 
 /* ---- terms and documents of the test: a term's identifier is in its text ---- */
-
 static oid refused_term;
 static unsigned resolved[100]; /* how often */
 static enum status found_status, document_status;
@@ -487,6 +486,11 @@ long_changes_come_in_pieces(void **state)
     assert_int_equal(ask(&request), STATUS_OK);
     assert_true(told.length > (size_t)BATCHES_MOST * BLOCKS_MOST * ROWS * LINE);
     assert_true(longest <= PIECE + 100);
+    size_t graphs = 0; /* each batch names its graph anew */
+    for (const char *at = told.data; (at = strstr(at, "G\t8\tu:20\n")) != NULL; at++) {
+        graphs++;
+    }
+    assert_int_equal(graphs, BATCHES_MOST);
     assert_int_equal(piece_count, 1 + (told.length - 1) / (PIECE + LINE));
     refused_piece = piece_count - 1;
     const uint64_t whole = request.since.batch;

@@ -1,0 +1,241 @@
+/* Messages about changes (index/serve/publisher.c): what subscribers are sent of each batch. The
+ * linker puts the functions below in the place of the socket and the changes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <poll.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "index/serve/change_lines.h"
+#include "index/serve/publisher.h"
+
+enum { TEXT_MOST = 1 << 20, WAIT_MS = 60000 };
+
+static max_align_t place;
+static int socket_event = -1;
+static atomic_bool wanted;
+static atomic_uint rounds; /* ended, of asking who listens */
+static unsigned asked;
+static const char *lines; /* of the changes */
+static struct change_position since, reached, present;
+static enum status socket_status, ends;
+static struct buf sent;
+
+enum status __wrap_rpc_publisher_open(struct rpc_publisher **publisher,
+                                      const char *const *endpoints, const struct rpc_keys *keys,
+                                      struct reason *why);
+enum status
+__wrap_rpc_publisher_open(struct rpc_publisher **publisher, const char *const *endpoints,
+                          const struct rpc_keys *keys, struct reason *why)
+{
+    assert_string_equal(endpoints[0], "ipc://somewhere");
+    assert_null(keys);
+    if (socket_status != STATUS_OK) {
+        return status_fail(why, socket_status, "no socket");
+    }
+    *publisher = (struct rpc_publisher *)&place;
+    return STATUS_OK;
+}
+
+void __wrap_rpc_publisher_close(struct rpc_publisher *publisher);
+void
+__wrap_rpc_publisher_close(struct rpc_publisher *publisher)
+{
+    assert_ptr_equal(publisher, socket_status == STATUS_OK ? &place : NULL);
+}
+
+int __wrap_rpc_publisher_descriptor(struct rpc_publisher *publisher);
+int
+__wrap_rpc_publisher_descriptor(struct rpc_publisher *publisher)
+{
+    assert_ptr_equal(publisher, &place);
+    atomic_fetch_add(&rounds, 1); /* all of the round before is done */
+    return socket_event;
+}
+
+bool __wrap_rpc_publisher_wanted(struct rpc_publisher *publisher);
+bool
+__wrap_rpc_publisher_wanted(struct rpc_publisher *publisher)
+{
+    assert_ptr_equal(publisher, &place);
+    return atomic_load(&wanted);
+}
+
+/* A message is a line of its frames. */
+void __wrap_rpc_publish(struct rpc_publisher *publisher, const struct slice *frames, size_t count);
+void
+__wrap_rpc_publish(struct rpc_publisher *publisher, const struct slice *frames, size_t count)
+{
+    assert_ptr_equal(publisher, &place);
+    assert_int_equal(count, 3);
+    (void)buf_printf(&sent, "[%.*s|%.*s|%.*s]\n", SLICE_PRINT(frames[0]), SLICE_PRINT(frames[1]),
+                     SLICE_PRINT(frames[2]));
+}
+
+void __wrap_partition_position(struct partition *partition, struct change_position *position,
+                               uint64_t *first);
+void
+__wrap_partition_position(struct partition *partition, struct change_position *position,
+                          uint64_t *first)
+{
+    assert_ptr_equal(partition, &place);
+    assert_null(first);
+    *position = present;
+}
+
+/* The changes come in two pieces, where there are two lines. */
+enum status __wrap_partition_changes(struct partition *partition, struct change_request *request,
+                                     partition_report *piece, void *context, struct reason *why);
+enum status
+__wrap_partition_changes(struct partition *partition, struct change_request *request,
+                         partition_report *piece, void *context, struct reason *why)
+{
+    struct slice rest = slice_string(lines);
+    assert_ptr_equal(partition, &place);
+    assert_int_equal(request->graph_count, 0);
+    since = request->since;
+    asked++;
+    if (rest.length > 0) {
+        const size_t first = slice_find(rest, '\n') + 1;
+        TRY(piece(context, slice_of(rest.at, first), why));
+        TRY(piece(context, slice_of(rest.at + first, rest.length - first), why));
+    }
+    request->since = reached;
+    return ends == STATUS_OK ? STATUS_OK : status_fail(why, ends, "it went wrong");
+}
+
+/* Wakes the publisher, and waits until it waits again. */
+static void
+wake(struct publisher *publisher)
+{
+    const unsigned before = atomic_load(&rounds);
+    publisher_wake(publisher);
+    for (int i = 0; i < WAIT_MS && atomic_load(&rounds) == before; i++) {
+        (void)poll(NULL, 0, 1);
+    }
+    assert_int_equal(atomic_load(&rounds), before + 1);
+}
+
+static struct publisher *
+start(void)
+{
+    static const char *const endpoints[] = {"ipc://somewhere", NULL};
+    struct reason why = {""};
+    struct publisher *publisher;
+    assert_int_equal(
+        publisher_start(&publisher, (struct partition *)&place, 3, endpoints, NULL, &why),
+        STATUS_OK);
+    for (int i = 0; i < WAIT_MS && atomic_load(&rounds) == 0; i++) {
+        (void)poll(NULL, 0, 1);
+    }
+    return publisher;
+}
+
+static int
+set_up(void **state)
+{
+    (void)state;
+    socket_event = eventfd(0, EFD_NONBLOCK);
+    atomic_store(&wanted, true);
+    atomic_store(&rounds, 0);
+    asked = 0;
+    lines = "";
+    ends = socket_status = STATUS_OK;
+    present = (struct change_position){5, 50};
+    reached = (struct change_position){6, 60};
+    buf_init(&sent, TEXT_MOST);
+    return socket_event < 0;
+}
+
+static int
+tear_down(void **state)
+{
+    (void)state;
+    buf_release(&sent);
+    close(socket_event);
+    return 0;
+}
+
+static void
+a_message_has_changes_of_one_document(void **state)
+{
+    (void)state;
+    struct publisher *publisher = start();
+    lines = "B\t6.3c\t5.32\nG\t7\tu:a\n+<a> <b> <c> <u:a> .\n-<a> <b> <d> <u:a> .\n"
+            "G\t8\tu:b\n+<a> <b> <c> <u:b> .\nC\t6.3c\n"
+            "B\t7.46\t6.3c\nC\t7.46\n"
+            "B\t8.50\t7.46\nG\t9\tu:c\n-<a> <b> <c> <u:c> .\nC\t8.50\n";
+    wake(publisher);
+    publisher_stop(publisher);
+    (void)buf_append(&sent, "", 1);
+    assert_string_equal(sent.data,
+                        "[u:a|3:6.3c 3:5.32 1 +|+<a> <b> <c> <u:a> .\n-<a> <b> <d> <u:a> .\n]\n"
+                        "[u:b|3:6.3c 3:5.32 2 .|+<a> <b> <c> <u:b> .\n]\n"
+                        "[|3:7.46 3:6.3c 1 .|]\n"
+                        "[u:c|3:8.50 3:7.46 1 .|-<a> <b> <c> <u:c> .\n]\n");
+}
+
+static void
+changes_are_asked_for_from_what_was_published_on(void **state)
+{
+    (void)state;
+    struct publisher *publisher = start();
+    wake(publisher);
+    assert_int_equal(since.batch, 5);
+    assert_int_equal(since.stamp, 50);
+    wake(publisher);
+    assert_int_equal(since.batch, 6);
+    assert_int_equal(since.stamp, 60);
+    /* What happens while nobody listens, or is not kept, is not told later. */
+    atomic_store(&wanted, false);
+    present = (struct change_position){9, 90};
+    wake(publisher);
+    assert_int_equal(asked, 2);
+    atomic_store(&wanted, true);
+    ends = STATUS_STALE;
+    wake(publisher);
+    assert_int_equal(asked, 3);
+    assert_int_equal(since.batch, 9);
+    present = (struct change_position){11, 110};
+    wake(publisher);
+    ends = STATUS_OK;
+    wake(publisher);
+    assert_int_equal(since.batch, 11);
+    assert_int_equal(asked, 5);
+    publisher_stop(publisher);
+}
+
+static void
+a_socket_that_cannot_be_opened_is_told(void **state)
+{
+    static const char *const endpoints[] = {"ipc://somewhere", NULL};
+    struct reason why = {""};
+    struct publisher *publisher = (struct publisher *)&place;
+    (void)state;
+    socket_status = STATUS_DENIED;
+    assert_int_equal(
+        publisher_start(&publisher, (struct partition *)&place, 3, endpoints, NULL, &why),
+        STATUS_DENIED);
+    assert_null(publisher);
+    assert_string_equal(why.text, "no socket");
+}
+
+int
+main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        CASE(a_message_has_changes_of_one_document),
+        CASE(changes_are_asked_for_from_what_was_published_on),
+        CASE(a_socket_that_cannot_be_opened_is_told),
+    };
+    return cmocka_run_group_tests_name("publisher", tests, NULL, NULL);
+}
