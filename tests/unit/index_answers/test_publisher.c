@@ -183,6 +183,37 @@ a_message_has_changes_of_one_document(void **state)
                         "[u:c|3:8.50 3:7.46 1 .|-<a> <b> <c> <u:c> .\n]\n");
 }
 
+/* A message is full when it has more than 64 KiB; no line is divided. */
+static void
+long_changes_of_a_document_are_several_messages(void **state)
+{
+    enum { LINE = 1024, FULL = 65 };
+    (void)state;
+    for (unsigned over = 0; over < 2; over++) {
+        struct buf text, expected;
+        buf_init(&text, TEXT_MOST);
+        buf_init(&expected, TEXT_MOST);
+        buf_reset(&sent);
+        atomic_store(&rounds, 0);
+        (void)buf_append_string(&text, "B\t6.3c\t5.32\nG\t7\tu:a\n");
+        (void)buf_printf(&expected, "[u:a|3:6.3c 3:5.32 1 %c|", over > 0 ? '+' : '.');
+        for (unsigned i = 0; i < FULL + over; i++) {
+            (void)buf_append_string(&expected, i == FULL ? "]\n[u:a|3:6.3c 3:5.32 2 .|" : "");
+            (void)buf_printf(&text, "+%0*u\n", LINE - 2, i);
+            (void)buf_printf(&expected, "+%0*u\n", LINE - 2, i);
+        }
+        (void)buf_append(&text, "C\t6.3c\n", sizeof "C\t6.3c\n");
+        (void)buf_append_string(&expected, "]\n");
+        lines = text.data;
+        struct publisher *publisher = start();
+        wake(publisher);
+        publisher_stop(publisher);
+        assert_true(slice_equal(buf_slice(&sent), buf_slice(&expected)));
+        buf_release(&text);
+        buf_release(&expected);
+    }
+}
+
 static void
 changes_are_asked_for_from_what_was_published_on(void **state)
 {
@@ -234,6 +265,7 @@ main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(a_message_has_changes_of_one_document),
+        CASE(long_changes_of_a_document_are_several_messages),
         CASE(changes_are_asked_for_from_what_was_published_on),
         CASE(a_socket_that_cannot_be_opened_is_told),
     };
