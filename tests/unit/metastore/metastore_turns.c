@@ -344,6 +344,38 @@ test_malformed_requests_are_told_apart(void **state)
     }
 }
 
+/* Requests take as many keys and updates as the protocol says, and not one more, though all of them
+ * are there. */
+static void
+test_requests_have_so_many_keys(void **state)
+{
+    struct fixture *fixture = *state;
+    static const struct {
+        uint8_t verb;
+        struct slice entry;
+    } cases[] = {{METASTORE_GET, SLICE_INIT("\x02ua")},
+                 {METASTORE_PUT, SLICE_INIT("\x02ua\x02\x10\x01")}};
+    struct buf payloads[2][2];
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t more = 0; more < 2; more++) {
+            struct buf *payload = &payloads[i][more];
+            buf_init(payload, 1 << 20);
+            codec_put_varint(payload, METASTORE_ENTRIES_MAXIMUM + more);
+            for (size_t n = 0; n < METASTORE_ENTRIES_MAXIMUM + more; n++) {
+                buf_append_slice(payload, cases[i].entry);
+            }
+            assert_false(payload->overflowed);
+            comes(cases[i].verb, buf_slice(payload));
+        }
+    }
+    assert_false(turn(fixture, STATUS_OK));
+    expect("1:OK 2:PROTOCOL metastore: a malformed get request "
+           "3:OK 4:PROTOCOL metastore: a malformed put request ");
+    for (size_t i = 0; i < 4; i++) {
+        buf_release(&payloads[i / 2][i % 2]);
+    }
+}
+
 /* The longest names that a scan may have, and one byte more. */
 static void
 test_scans_have_limits(void **state)
@@ -638,6 +670,7 @@ metastore_turns_run(void)
         CASE(test_refused_puts_are_told_and_the_process_waits),
         CASE(test_a_broken_store_answers_nobody),
         CASE(test_malformed_requests_are_told_apart),
+        CASE(test_requests_have_so_many_keys),
         CASE(test_scans_have_limits),
         CASE(test_scans_go_on_behind_the_last),
         CASE(test_updates_of_a_batch_are_merged_in_order),

@@ -638,6 +638,31 @@ test_epoch_grows_and_a_second_owner_is_refused(void **state)
     meta_store_close(store);
 }
 
+/* A daemon that cannot listen says so at once, and leaves the store to the next. */
+static void
+test_a_daemon_that_cannot_listen_ends(void **state)
+{
+    char store[128], nowhere[160];
+    sigset_t before;
+    (void)state;
+    snprintf(store, sizeof store, "%s/store0", folder);
+    snprintf(nowhere, sizeof nowhere, "ipc://%s/none/socket", folder);
+    const char *const endpoints[] = {nowhere, NULL};
+    const struct meta_daemon_options options = {.store = {.folder = store,
+                                                          .cache_bytes = 4 << 20,
+                                                          .checkpoint_bytes = 1 << 20,
+                                                          .checkpoint_ms = 50},
+                                                .endpoints = endpoints,
+                                                .ready_descriptor = -1};
+    assert_int_equal(sigprocmask(SIG_BLOCK, NULL, &before), 0);
+    for (int i = 0; i < 2; i++) {
+        struct reason why = {""};
+        assert_int_equal(meta_daemon_run(&options, &why), STATUS_SYSTEM);
+        assert_non_null(strstr(why.text, nowhere));
+    }
+    assert_int_equal(sigprocmask(SIG_SETMASK, &before, NULL), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
@@ -659,6 +684,7 @@ main(int argc, char **argv)
         TEST(test_full_disk_refuses_puts_only),
         TEST(test_malformed_requests_are_refused),
         TEST(test_epoch_grows_and_a_second_owner_is_refused),
+        TEST(test_a_daemon_that_cannot_listen_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) + metastore_model_run() +
            metastore_faults_run() + metastore_turns_run();
