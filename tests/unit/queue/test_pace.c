@@ -132,6 +132,31 @@ places_are_bounded(void **state)
     paces_free(paces);
 }
 
+/* So many hosts are remembered as there are places, and not one more; a number that fills no whole
+ * set is rounded up. */
+static void
+so_many_places_are_there(void **state)
+{
+    (void)state;
+    for (size_t places = 1; places <= 8; places++) {
+        const uint64_t rounded = places <= 4 ? 4 : 8;
+        struct paces *paces = paces_new(places);
+        for (uint64_t of = 1; of <= rounded; of++) {
+            paces_add(paces, of)->pace.response_ms = 500;
+        }
+        for (uint64_t of = 1; of <= rounded; of++) {
+            assert_non_null(paces_find(paces, of));
+        }
+        (void)paces_add(paces, rounded + 1);
+        assert_non_null(paces_find(paces, rounded + 1));
+        assert_null(paces_find(paces, 1)); /* of its set the one that was looked at first */
+        for (uint64_t of = 2; of <= rounded; of++) {
+            assert_non_null(paces_find(paces, of));
+        }
+        paces_free(paces);
+    }
+}
+
 static void
 patience_follows_answers_and_silence(void **state)
 {
@@ -505,6 +530,7 @@ main(void)
         cmocka_unit_test(retry_after_holds_until_its_time_within_its_limit),
         cmocka_unit_test(patience_follows_answers_and_silence),
         cmocka_unit_test(places_are_bounded),
+        cmocka_unit_test(so_many_places_are_there),
         cmocka_unit_test(answers_are_averaged_to_the_millisecond),
         cmocka_unit_test(troubles_and_failures_are_counted_up_to_their_most),
         cmocka_unit_test(a_document_is_blamed_when_its_host_answered_meanwhile),

@@ -552,6 +552,8 @@ test_job_record_bytes(void **state)
     for (size_t cut = 0; cut < bytes.length; cut++) {
         reader = codec_reader_of(slice_of(bytes.data, cut));
         assert_false(job_decode(&reader, &back));
+        assert_int_equal(back.uri.length + back.via.length + back.data.length, 0);
+        assert_int_equal(back.lane_name.length, 0); /* nobody reads what is cut */
     }
     bytes.data[0] = 2; /* a version that is not known */
     reader = codec_reader_of(buf_slice(&bytes));
@@ -770,6 +772,19 @@ test_filters_tell_keys_apart(void **state)
     }
 }
 
+/* Ten bits for each prefix, in blocks of eight words, and a block more for what is left over. */
+static void
+test_filters_have_ten_bits_for_a_prefix(void **state)
+{
+    static const uint64_t cases[][2] = {{0, 1},      {25, 1},     {26, 2},        {51, 2},
+                                        {52, 3},     {255, 10},   {256, 11},      {257, 11},
+                                        {2559, 100}, {2560, 101}, {256000, 10001}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(run_filter_blocks(cases[i][0]), cases[i][1]);
+    }
+}
+
 int
 main(void)
 {
@@ -794,6 +809,7 @@ main(void)
         cmocka_unit_test(test_key_bytes_sort_like_numbers),
         cmocka_unit_test(test_batches_are_sorted),
         cmocka_unit_test(test_filters_tell_keys_apart),
+        cmocka_unit_test(test_filters_have_ten_bits_for_a_prefix),
         cmocka_unit_test(test_store_applies_batches_whole),
         cmocka_unit_test(test_store_tells_of_failed_checkpoints),
     };
