@@ -148,6 +148,33 @@ test_slices_spare_the_fetch_that_waits(void **state)
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 0);
 }
 
+/* Two slices of a page that waits, and a link to it, come together: its fetch is spared once, and
+ * nothing brings it back. */
+static void
+test_slices_that_come_together_spare_a_fetch_once(void **state)
+{
+    struct bench *bench = *state;
+    struct job jobs[3];
+    put_uri(bench, STAGE_FETCH, URI, 2);
+    put_uri(bench, STAGE_FETCH, "http://host/other", 2);
+    for (size_t i = 0; i < 3; i++) {
+        jobs[i] = a_job(STAGE_FETCH, URI);
+        jobs[i].flags = i < 2 ? JOB_SLICE : 0;
+        jobs[i].depth = 2;
+        jobs[i].via = i < 2 ? SLICE("") : SLICE("http://linking.example/");
+    }
+    assert_int_equal(put_jobs(bench, jobs, 3), STATUS_OK);
+    const struct queue_stats now = stats(bench);
+    assert_int_equal(now.stages[STAGE_FETCH].ready, 1);
+    assert_int_equal(now.stages[STAGE_FETCH].done, 1);
+    assert_int_equal(now.stages[STAGE_INDEX].ready, 2);
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 1);
+    assert_true(slice_is(bench->jobs[0].uri, "http://host/other"));
+    assert_int_equal(reserve(bench, "w", 1, STAGE_INDEX, 10), 2);
+    assert_int_equal(bench->jobs[0].generation, 2);
+    assert_int_equal(bench->jobs[1].generation, 3);
+}
+
 static void
 test_recrawl(void **state)
 {
@@ -230,6 +257,7 @@ queue_seen_run(void)
         BENCH_CASE(test_depths_in_one_round),
         BENCH_CASE(test_slices_take_the_next_generation),
         BENCH_CASE(test_slices_spare_the_fetch_that_waits),
+        BENCH_CASE(test_slices_that_come_together_spare_a_fetch_once),
         BENCH_CASE(test_recrawl),
         BENCH_CASE(test_recrawl_has_a_larger_generation),
         BENCH_CASE(test_recrawl_keeps_the_smaller_depth),

@@ -378,6 +378,25 @@ test_strangers_hold_nothing_back(void **state)
     assert_true(stats(bench).stages[STAGE_TRANSFORM].throttled);
 }
 
+/* What waits here and what waits for other nodes are counted together, to the job. */
+static void
+test_jobs_of_all_nodes_hold_a_stage_back(void **state)
+{
+    enum { HIGH = 10 };
+    struct bench *bench = *state;
+    bench->options.high_water = HIGH;
+    bench_restart(bench);
+    put_for(bench, A, STAGE_INDEX, 4);
+    put_for(bench, B, STAGE_INDEX, HIGH - 4);
+    assert_false(stats(bench).stages[STAGE_TRANSFORM].throttled);
+    assert_int_equal(stats(bench).stages[STAGE_INDEX].ready, 4);
+    assert_int_equal(stats(bench).stages[STAGE_INDEX].outbox, HIGH - 4);
+    put_for(bench, C, STAGE_INDEX, 1);
+    assert_true(stats(bench).stages[STAGE_TRANSFORM].throttled);
+    assert_false(stats(bench).stages[STAGE_EXTRACT].throttled);
+    assert_false(stats(bench).stages[STAGE_DETECT].throttled);
+}
+
 /* ---- a queue that was restored ---- */
 
 /* The mark of it stays until the new number is stored, and a start that cannot remove it ends. */
@@ -487,6 +506,7 @@ strangers_run(void)
         CASE(test_what_cannot_move_is_dropped),
         CASE(test_a_damaged_row_of_a_stranger_is_named),
         CASE(test_strangers_hold_nothing_back),
+        CASE(test_jobs_of_all_nodes_hold_a_stage_back),
         CASE(test_restored_queues_get_their_number_first),
         CASE(test_outboxes_are_told_apart),
         CASE(test_losses_are_told_apart),
