@@ -23,9 +23,9 @@ quadrille-extract_OBJECTS := stages/extract/extract_stage.o stages/extract/scope
 $(BUILD)/bin/quadrille-fetch: allocator := -ljemalloc
 UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch tests/unit/stages/test_endpoint tests/unit/stages/test_fetch_balance \
 	tests/unit/stages/test_fetch_credentials tests/unit/stages/test_fetch_ftp tests/unit/stages/test_fetch_http \
-	tests/unit/stages/test_fetch_names tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_parser \
+	tests/unit/stages_http/test_fetch_names tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
-	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages/test_transfer tests/unit/stages_work/test_stage_pace tests/unit/stages_sandbox/test_worker \
+	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages_http/test_transfer tests/unit/stages_work/test_stage_pace tests/unit/stages_sandbox/test_worker \
 	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_plan_rules tests/unit/stages_fetch/test_refused_sitemaps \
 	tests/unit/stages_fetch/test_host_report tests/unit/stages_fetch/test_page tests/unit/stages_fetch/test_request_turn tests/unit/stages_fetch/test_visit \
 	tests/unit/stages_fetch/test_rules tests/unit/stages_fetch/test_known_rules \
@@ -71,7 +71,7 @@ test_host_plan_PARTS := $(plan_PARTS)
 test_host_plan_WRAPS := $(plan_WRAPS)
 test_plan_rules_PARTS := $(plan_PARTS)
 test_plan_rules_WRAPS := $(plan_WRAPS)
-test_transfer_PARTS := tests/unit/stages/transfer_steps.o tests/unit/stages/transfer_ends.o
+test_transfer_PARTS := tests/unit/stages_http/transfer_steps.o tests/unit/stages_http/transfer_ends.o
 test_transfer_WRAPS := curl_easy_init curl_easy_cleanup curl_easy_setopt curl_easy_getinfo curl_multi_remove_handle \
 	dns_unreachable clock_monotonic_ms clock_wall_ms
 test_fetch_names_WRAPS := ares_library_init ares_library_cleanup ares_init_options ares_destroy ares_set_servers_ports_csv \

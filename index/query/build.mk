@@ -16,15 +16,15 @@ UNIT_TESTS += tests/unit/query/test_query tests/unit/query/test_query_functions 
 	tests/unit/query/test_query_first tests/unit/query/test_query_identifiers tests/unit/query/test_query_lists tests/unit/query/test_query_plans \
 	tests/unit/query/test_result_graphs tests/unit/query/test_query_ranges tests/unit/query/test_query_spill tests/unit/query/test_query_stops \
 	tests/unit/query/test_query_update tests/unit/query/test_query_value tests/unit/query/test_query_answers \
-	tests/unit/query/test_query_leading tests/unit/query/test_query_tallies tests/unit/query/test_query_shares \
+	tests/unit/query/test_query_leading tests/unit/query_parts/test_query_tallies tests/unit/query_parts/test_query_shares \
 	tests/unit/query_parts/test_query_room tests/unit/query_parts/test_expression tests/unit/query_model/test_query_model \
-	tests/unit/query_parts/test_parser_errors tests/unit/query/test_query_orders tests/unit/query/test_query_mistakes
+	tests/unit/query_parts/test_parser_errors tests/unit/query_parts/test_query_orders tests/unit/query/test_query_mistakes
 FUZZERS += fuzz_sparql
 CONFORMANCE += run_sparql
 test_query_plans_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_watched.o
 test_query_parser_PARTS := tests/unit/query/grammar_tokens.o
-test_query_shares_PARTS := tests/unit/query/parted_source.o tests/unit/query/parted_plans.o
-test_query_orders_PARTS := tests/unit/query/parted_source.o tests/unit/query/parted_plans.o
+test_query_shares_PARTS := tests/unit/query_parts/parted_source.o tests/unit/query_parts/parted_plans.o
+test_query_orders_PARTS := tests/unit/query_parts/parted_source.o tests/unit/query_parts/parted_plans.o
 test_query_answers_PARTS := tests/unit/query/path_model.o tests/unit/query_parts/query_corners.o
 test_query_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_shapes.o
 test_query_value_PARTS := tests/unit/query/value_edges.o tests/unit/query/value_limits.o tests/unit/query/result_rows.o

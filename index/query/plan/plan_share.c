@@ -96,8 +96,10 @@ plan_request(struct planner *planner, const struct algebra *node,
     const struct query *query = planner->run->query;
     const bool rows = request->form == SHARE_ROWS;
     const struct algebra *below = rows ? node : node->left;
+    /* Of a request that is parted by nodes nobody looks for duplicates among the rows. */
     planner->duplicates =
-        request->form == SHARE_VALUES || share_kind_of(query, below) == SHARE_DUPLICATES;
+        request->form == SHARE_VALUES ||
+        (!request->partition_wise && share_kind_of(query, below) == SHARE_DUPLICATES);
     return plan_each(planner, node, request->form, request->most, hidden, columns, request->columns,
                      root, known);
 }

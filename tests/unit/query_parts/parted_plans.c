@@ -1,5 +1,5 @@
 /* Plans of queries over partitions, and what comes of them. */
-#include "tests/unit/query/parted_source.h"
+#include "tests/unit/query_parts/parted_source.h"
 
 struct query *
 parted_query(const char *text)

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "tests/unit/scratch.h"
-#include "tests/unit/stages/transfer_ends.h"
-#include "tests/unit/stages/transfer_steps.h"
+#include "tests/unit/stages_http/transfer_ends.h"
+#include "tests/unit/stages_http/transfer_steps.h"
 
 /* ---- what libcurl is told ---- */
 

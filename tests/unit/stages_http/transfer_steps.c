@@ -1,4 +1,4 @@
-#include "tests/unit/stages/transfer_steps.h"
+#include "tests/unit/stages_http/transfer_steps.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* What partitions are asked for (index/query/plan/plan_share.c): the plans, the requests and what
  * comes of them. Two partitions together say what one source of all graphs says. */
-#include "tests/unit/query/parted_source.h"
+#include "tests/unit/query_parts/parted_source.h"
 
 static void
 check_plans(const struct shared_plan *plans, size_t count)
@@ -299,6 +299,21 @@ joins_are_parted(void **state)
          "partitions rows, of nodes of one partition ~1890; >hash join ~1890; >>scan ?t :label ?l "
          "~1260; >scan ?s :knows ?t ~1260; ",
          "part by nodes; rows of 0, 3 columns, by ?t as nodes: 600 and 600; ", 1200, 1200, 1},
+        /* A triple of several graphs is one. */
+        {"SELECT ?s { ?s :label ?l }",
+         "partitions rows, of nodes of one partition ~1260; >scan ?s :label ?l ~1260; ",
+         "part by subjects; rows of 0, 1 columns, by ?s as subjects: 600 and 600; ", 1200, 1200, 1},
+        {"SELECT * { { ?s :label ?l } UNION { ?s :size ?l } }",
+         "partitions rows, of nodes of one partition ~2520; >union 2 branches ~2520; >>scan ?s "
+         ":label ?l ~1260; >>scan ?s :size ?l ~1260; ",
+         "part by subjects; rows of 0, 2 columns, by ?s as subjects: 1200 and 1200; ", 2400, 2400,
+         1},
+        {"SELECT (COUNT(*) AS ?n) { { ?s :label ?l } UNION { ?s :size ?l } }",
+         "bind 1 expressions ~1; group 0 keys, 1 aggregates of parts ~1; partitions parts of "
+         "aggregates, of nodes of one partition ~1; "
+         ">group 0 keys, 1 aggregates ~1; >union 2 branches ~2520; >>scan ?s :label ?l ~1260; "
+         ">>scan ?s :size ?l ~1260; ",
+         "part by subjects; parts of 2, 1 columns, by ?s as subjects: 1 and 1; ", 1, 2, 1},
         {"SELECT ?s { ?s :label ?l ; :size ?z }",
          "partitions rows, of nodes of one partition ~1890; >hash join ~1890; >>scan ?s :size ?z "
          "~1260; >scan ?s :label ?l ~1260; ",

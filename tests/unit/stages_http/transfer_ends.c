@@ -1,6 +1,6 @@
 /* Where one transfer connects (stages/fetch/http/transfer_place.c) and how it ends
  * (transfer_end.c). */
-#include "tests/unit/stages/transfer_ends.h"
+#include "tests/unit/stages_http/transfer_ends.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "base/url/url.h"
 #include "stages/fetch/http/address_limit.h"
 #include "tests/unit/scratch.h"
-#include "tests/unit/stages/transfer_steps.h"
+#include "tests/unit/stages_http/transfer_steps.h"
 
 /* ---- where it connects ---- */
 

@@ -1,7 +1,7 @@
 /* An index of two partitions that are asked within this process, each graph whole in one of them,
  * and a source over them: for the tests of what partitions are asked for. */
-#ifndef TESTS_UNIT_QUERY_PARTED_SOURCE_H
-#define TESTS_UNIT_QUERY_PARTED_SOURCE_H
+#ifndef TESTS_UNIT_QUERY_PARTS_PARTED_SOURCE_H
+#define TESTS_UNIT_QUERY_PARTS_PARTED_SOURCE_H
 
 #include "index/query/plan/share_parts.h"
 #include "tests/unit/query/plan_case.h"

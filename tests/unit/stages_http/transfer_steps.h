@@ -1,7 +1,7 @@
 /* libcurl and the clocks, stood in for, around one transfer (stages/fetch/http/transfer.h): what
  * libcurl is told is kept, and the test tells what libcurl would. */
-#ifndef TESTS_UNIT_STAGES_TRANSFER_STEPS_H
-#define TESTS_UNIT_STAGES_TRANSFER_STEPS_H
+#ifndef TESTS_UNIT_STAGES_HTTP_TRANSFER_STEPS_H
+#define TESTS_UNIT_STAGES_HTTP_TRANSFER_STEPS_H
 
 #include "stages/fetch/http/http_state.h"
 #include "stages/fetch/http/transfer.h"

@@ -1,4 +1,4 @@
-#include "tests/unit/query/parted_source.h"
+#include "tests/unit/query_parts/parted_source.h"
 
 #include "index/oid_set.h"
 

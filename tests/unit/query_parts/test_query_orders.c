@@ -1,6 +1,6 @@
 /* Plans over one source: in which order patterns are joined and how, how many rows are thought to
  * come, and how many are read. So that a change of an estimate shows what it changes. */
-#include "tests/unit/query/parted_source.h"
+#include "tests/unit/query_parts/parted_source.h"
 
 /* All graphs are of one source, which asks nobody else. */
 static int
