@@ -31,9 +31,9 @@ static const struct {
      OID_KIND_TYPED,
      SLICE_INIT("\4\3a:d\1"
                 "7")},
-    {{.kind = TERM_LITERAL, .value = SLICE_INIT("mot"), .language = SLICE_INIT("fr")},
+    {{.kind = TERM_LITERAL, .value = SLICE_INIT("ami"), .language = SLICE_INIT("fr")},
      OID_KIND_LANGUAGE,
-     SLICE_INIT("\5\2fr\3mot")},
+     SLICE_INIT("\5\2fr\3ami")},
 };
 enum { ENTRIES = sizeof entries / sizeof *entries };
 
@@ -156,13 +156,13 @@ copies_take_one_entry(void **state)
     struct reason why = {""};
     struct arena arena;
     struct term term;
-    static const char bytes[] = "\5\2fr\3mot\1\3a:x";
+    static const char bytes[] = "\5\2fr\3ami\1\3a:x";
     struct slice entry = slice_of(bytes, sizeof bytes - 1);
     arena_init(&arena, 0);
     assert_int_equal(node_block_entry_copy(&entry, 5, OID_KIND_LANGUAGE, &arena, &term, &why),
                      STATUS_OK);
     assert_int_equal(entry.length, 8);
-    assert_true(slice_is(term.value, "mot") && slice_is(term.language, "fr"));
+    assert_true(slice_is(term.value, "ami") && slice_is(term.language, "fr"));
     assert_true(term.value.at < bytes || term.value.at >= bytes + sizeof bytes);
     entry = slice_of(bytes, 7);
     assert_int_equal(node_block_entry_copy(&entry, 5, OID_KIND_LANGUAGE, &arena, &term, &why),
