@@ -96,7 +96,7 @@ plan_request(struct planner *planner, const struct algebra *node,
     const struct query *query = planner->run->query;
     const bool rows = request->form == SHARE_ROWS;
     const struct algebra *below = rows ? node : node->left;
-    /* Of a request that is parted by nodes nobody looks for duplicates among the rows. */
+    /* Nobody removes duplicates from the rows of a request that is parted by nodes. */
     planner->duplicates =
         request->form == SHARE_VALUES ||
         (!request->partition_wise && share_kind_of(query, below) == SHARE_DUPLICATES);

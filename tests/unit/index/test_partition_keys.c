@@ -216,7 +216,7 @@ lists_that_name_nothing_are_refused(void **state)
     }
 }
 
-/* What is wrong is said, too. */
+/* An answer that is refused has the reason in its text. */
 static void
 refusals_have_their_reasons(void **state)
 {

@@ -398,7 +398,7 @@ all_batches_are_told(void **state)
     assert_int_equal(piece_count, 1); /* a short one is told at once */
     assert_int_equal(request.since.batch, 6);
     assert_int_equal(request.since.stamp, 60);
-    /* What stays the same from row to row is looked up once. */
+    /* A name that stays the same from row to row is looked up once. */
     assert_int_equal(resolved[1], 2); /* others come between */
     assert_int_equal(resolved[2], 2);
     assert_int_equal(resolved[20], 1);
@@ -522,7 +522,7 @@ the_last_change_is_the_latest_batch_with_the_graph(void **state)
                                    "G\t8\tu:20\n"
                                    "-<u:1> <u:5> <u:4> <u:20> .\n"
                                    "C\t6.3c\n");
-    /* What came after the moment is not its last change. */
+    /* A change that came after the moment is not the last one before it. */
     after_batch = 5;
     assert_int_equal(ask_last("u:20"), STATUS_OK);
     assert_string_equal(told.data, lines);

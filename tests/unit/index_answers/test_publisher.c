@@ -225,7 +225,7 @@ changes_are_asked_for_from_what_was_published_on(void **state)
     wake(publisher);
     assert_int_equal(since.batch, 6);
     assert_int_equal(since.stamp, 60);
-    /* What happens while nobody listens, or is not kept, is not told later. */
+    /* A change that comes while nobody listens, or is not kept, is not told later. */
     atomic_store(&wanted, false);
     present = (struct change_position){9, 90};
     wake(publisher);

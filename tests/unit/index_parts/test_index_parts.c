@@ -281,7 +281,7 @@ commits_mark_what_they_change(void **state)
     }
     assert_true(is_passed(&partition, PARTITION_GRAPH, OID_NONE, 6));
     assert_false(is_passed(&partition, PARTITION_GRAPH, OID_NONE, 7));
-    /* The same quad again and again: it alone is marked, until there are too many. */
+    /* One quad that is added again and again is marked alone, until there are too many. */
     for (size_t i = 0; i <= CHANGE_MARKS_MOST; i++) {
         changes[i].quad = changes[0].quad;
     }

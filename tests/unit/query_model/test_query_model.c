@@ -97,13 +97,6 @@ source_of(struct data *data, unsigned ability)
 
 /* ---- the engine's answer ---- */
 
-static enum status
-take_columns(void *context, const struct slice *names, size_t n, struct reason *why)
-{
-    (void)context, (void)names, (void)n, (void)why;
-    return STATUS_OK;
-}
-
 /* A line of terms as they are written in queries. */
 static enum status
 take_row(void *context, const struct term *terms, size_t n, struct reason *why)
@@ -128,7 +121,7 @@ static void
 ask(const struct quad_source *source, const char *text, const char *join_order, struct buf *out)
 {
     const struct query_options options = {.join_order = join_order};
-    const struct query_sink sink = {.context = out, .columns = take_columns, .row = take_row};
+    const struct query_sink sink = {.context = out, .row = take_row};
     struct query *query;
     struct reason why = {""};
     if (query_prepare(&query, slice_string(text), SLICE(CASE_BASE), &why) != STATUS_OK ||

@@ -6,7 +6,7 @@
 #include "index/query/functions/expression.h"
 
 /* Identifiers below IRIS are of integers, those from there on of IRIs, but for two. */
-enum { IRIS = 1000, A_DATE = 2000, A_MOMENT };
+enum { IRIS = 1000, A_DATE = 2000, A_MOMENT, FIRST_INTEGER = 5000 };
 
 struct expression_bed {
     struct quad_source source;
@@ -24,8 +24,10 @@ extern struct expression_bed bed;
 int begin(void **state);
 int end(void **state);
 
-/* For bed.source: what identifiers say, and an identifier of each integer but 8. */
+/* For bed.source: what identifiers say, and an identifier of each integer but 8, from FIRST_INTEGER
+ * on. */
 bool value_said(oid id, struct oid_value *value);
+enum term_kind kind_said(oid id);
 oid id_of_integer(int64_t integer);
 
 /* told_functions.c: runs its tests, returns how many failed. */

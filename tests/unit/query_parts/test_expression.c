@@ -12,7 +12,7 @@
 #include "rdf/core/vocabulary.h"
 #include "tests/unit/query_parts/expression_bed.h"
 
-enum { SOME_MEMORY = 64 << 20, FIRST_INTEGER = 5000 };
+enum { SOME_MEMORY = 64 << 20 };
 
 struct expression_bed bed;
 
@@ -62,6 +62,12 @@ value_said(oid id, struct oid_value *value)
                                               .minute = 6}
                          : (struct oid_value){.kind = OID_VALUE_INTEGER, .integer = (int64_t)id};
     return id < IRIS || id == A_DATE || id == A_MOMENT;
+}
+
+enum term_kind
+kind_said(oid id)
+{
+    return id < IRIS || id == A_DATE || id == A_MOMENT ? TERM_LITERAL : TERM_IRI;
 }
 
 oid
@@ -337,12 +343,6 @@ before(oid a, oid b)
     return a < IRIS && b < IRIS && a / 10 < b / 10;
 }
 
-static enum term_kind
-kind_of(oid id)
-{
-    return id < IRIS ? TERM_LITERAL : TERM_IRI;
-}
-
 static int
 compared(unsigned relation, oid a, oid b)
 {
@@ -377,7 +377,7 @@ identifiers_decide_what_they_say(void **state)
     };
     (void)state;
     bed.source.before = before;
-    bed.source.kind = kind_of;
+    bed.source.kind = kind_said;
     bed.source.value = value_said;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const oid a = cases[i].a, b = cases[i].b;

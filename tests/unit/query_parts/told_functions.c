@@ -267,7 +267,6 @@ call_of(const char *name)
 static void
 parts_of_moments_are_said(void **state)
 {
-    enum { FIRST_INTEGER = 5000 };
     static const struct {
         const char *name;
         int of_date, of_moment; /* -1: an error */
@@ -302,12 +301,6 @@ parts_of_moments_are_said(void **state)
     assert_int_equal(bed.evaluation.status, STATUS_OK);
 }
 
-static enum term_kind
-kind_of(oid id)
-{
-    return id < IRIS || id == A_DATE || id == A_MOMENT ? TERM_LITERAL : TERM_IRI;
-}
-
 /* Whether something is an IRI or a literal is known without its term where identifiers say it. */
 static void
 kinds_of_terms_are_said(void **state)
@@ -315,7 +308,7 @@ kinds_of_terms_are_said(void **state)
     static const char *const names[] = {"ISIRI", "ISBLANK", "ISLITERAL"};
     (void)state;
     for (unsigned source_says = 0; source_says < 2; source_says++) {
-        bed.source.kind = source_says ? kind_of : NULL;
+        bed.source.kind = source_says ? kind_said : NULL;
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
             const struct expression *call = call_of(names[i]);
             const unsigned before = bed.resolved;
