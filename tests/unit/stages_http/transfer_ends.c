@@ -23,13 +23,22 @@
 
 /* ---- where it connects ---- */
 
+/* libcurl hands out an address with room behind it for one of any family. */
+union roomy_address {
+    struct curl_sockaddr told;
+    uint8_t room[sizeof(struct curl_sockaddr) + sizeof(struct sockaddr_storage)];
+};
+
 static curl_socket_t
-connect_to(const char *text, unsigned port, struct curl_sockaddr *address)
+connect_to(const char *text, unsigned port, union roomy_address *roomy)
 {
+    struct curl_sockaddr *address = &roomy->told;
     curl_opensocket_callback opens;
     struct sockaddr_in *v4 = (struct sockaddr_in *)(void *)&address->addr;
     struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)(void *)&address->addr;
-    *address = (struct curl_sockaddr){.family = AF_INET, .socktype = SOCK_STREAM};
+    memset(roomy, 0, sizeof *roomy);
+    address->family = AF_INET;
+    address->socktype = SOCK_STREAM;
     if (inet_pton(AF_INET, text, &v4->sin_addr) != 1) {
         address->family = AF_INET6;
         assert_int_equal(inet_pton(AF_INET6, text, &v6->sin6_addr), 1);
@@ -44,7 +53,7 @@ connect_to(const char *text, unsigned port, struct curl_sockaddr *address)
 static bool
 may_connect_at(const char *text, unsigned port)
 {
-    struct curl_sockaddr address;
+    union roomy_address address;
     const curl_socket_t number = connect_to(text, port, &address);
     if (number != CURL_SOCKET_BAD) {
         close(number);
@@ -110,7 +119,7 @@ hosts_have_an_alias_for_their_address(void **state)
         struct dns_answer found = {.count = 2};
         struct dns_address *good = &found.addresses[1];
         char alias[INET6_ADDRSTRLEN + 8] = "", is[INET6_ADDRSTRLEN];
-        struct curl_sockaddr address;
+        union roomy_address address;
         const bool v4 = i == 0;
         found.addresses[0].socket.v4.sin_family = AF_INET;
         inet_pton(AF_INET, "10.0.0.1", &found.addresses[0].socket.v4.sin_addr);
@@ -142,9 +151,9 @@ hosts_have_an_alias_for_their_address(void **state)
         const curl_socket_t number = connect_to(alias, 80, &address);
         assert_true(number != CURL_SOCKET_BAD);
         close(number);
-        inet_ntop(address.family,
-                  v4 ? (void *)&((struct sockaddr_in *)(void *)&address.addr)->sin_addr
-                     : (void *)&((struct sockaddr_in6 *)(void *)&address.addr)->sin6_addr,
+        inet_ntop(address.told.family,
+                  v4 ? (void *)&((struct sockaddr_in *)(void *)&address.told.addr)->sin_addr
+                     : (void *)&((struct sockaddr_in6 *)(void *)&address.told.addr)->sin6_addr,
                   is, sizeof is);
         assert_string_equal(is, cases[i].address);
         place_leave(transfer);
