@@ -73,7 +73,7 @@ test_plan_rules_PARTS := $(plan_PARTS)
 test_plan_rules_WRAPS := $(plan_WRAPS)
 test_transfer_PARTS := tests/unit/stages_http/transfer_steps.o tests/unit/stages_http/transfer_ends.o
 test_transfer_WRAPS := curl_easy_init curl_easy_cleanup curl_easy_setopt curl_easy_getinfo curl_multi_remove_handle \
-	dns_unreachable clock_monotonic_ms clock_wall_ms
+	dns_unreachable clock_monotonic_ms clock_wall_ms memory_new
 test_fetch_names_WRAPS := ares_library_init ares_library_cleanup ares_init_options ares_destroy ares_set_servers_ports_csv \
 	ares_getaddrinfo ares_freeaddrinfo ares_timeout ares_process_fd clock_monotonic_ms
 test_fetch_ftp_WRAPS := fetch_http_forget

@@ -62,6 +62,19 @@ each_handle_is_told_the_same(void **state)
     close_all();
 }
 
+/* What was made last, so that a process that ends in the middle still knows of it. */
+static void *volatile made_last;
+
+void *__real_memory_new(size_t size);
+void *__wrap_memory_new(size_t size);
+
+void *
+__wrap_memory_new(size_t size)
+{
+    made_last = __real_memory_new(size);
+    return made_last;
+}
+
 /* Nothing can be fetched any more, so that the process ends and is started anew. */
 static void
 without_a_handle_the_process_ends(void **state)
