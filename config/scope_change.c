@@ -76,6 +76,18 @@ add_items(struct map *set, struct slice list)
 
 /* ---- what changed ---- */
 
+/* Whether other nodes can be told: a line has a sign, the name, "=", the item and its end. */
+static bool
+fits_line(const char *name, struct slice item)
+{
+    const bool fits = item.length + strlen(name) + 3 <= SCOPE_CHANGE_LINE;
+    if (!fits) {
+        log_warning("scope_entry", "option=%s bytes=%zu reason=%s", name, item.length,
+                    "too long to be told to other nodes");
+    }
+    return fits;
+}
+
 /* The entries of one list that the other lacks, in lines that are not too long. */
 static void
 put_lacking(char sign, const char *name, struct slice list, struct slice other, struct buf *change)
@@ -86,12 +98,7 @@ put_lacking(char sign, const char *name, struct slice list, struct slice other, 
     bool open = false;
     add_items(&known, other);
     while (next_item(&list, &item)) {
-        if (!map_add(&known, fingerprint64(item))) {
-            continue;
-        }
-        if (item.length + strlen(name) + 3 > SCOPE_CHANGE_LINE) {
-            log_warning("scope_entry", "option=%s bytes=%zu reason=%s", name, item.length,
-                        "too long to be told to other nodes");
+        if (!map_add(&known, fingerprint64(item)) || !fits_line(name, item)) {
             continue;
         }
         if (open && change->length - begin + item.length + 2 > SCOPE_CHANGE_LINE) {
@@ -126,7 +133,7 @@ scope_change_between(struct slice before, struct slice after, struct buf *change
             /* In this order a list is never empty between the two: that would be everywhere. */
             put_lacking('+', rules[i].name, new, old, change);
             put_lacking('-', rules[i].name, old, new, change);
-        } else if (!known || !slice_equal(old, new)) {
+        } else if ((!known || !slice_equal(old, new)) && fits_line(rules[i].name, new)) {
             buf_printf(change, "=%s=%.*s\n", rules[i].name, SLICE_PRINT(new));
         }
     }

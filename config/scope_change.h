@@ -13,7 +13,7 @@
 #include "base/options/opt.h"
 #include "base/status.h"
 
-/* Longest line of a change, with its end. An entry that is longer stays at its node. */
+/* Longest line of a change, with its end. What does not fit in one stays at its node. */
 enum { SCOPE_CHANGE_LINE = 32 << 10 };
 
 /* Appends what makes `after` of `before`, both texts as scope.conf has. */

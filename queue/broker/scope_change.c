@@ -50,19 +50,28 @@ broker_scope(const struct broker *broker)
 
 /* ---- other nodes ---- */
 
-/* Returns as many whole lines of the change as a job can hold. */
+/* Returns as many whole lines of the change as a job can hold. One that no job can hold is left
+ * out. */
 static struct slice
 next_part(struct slice *change)
 {
-    size_t end = 0;
-    while (end < change->length) {
-        const size_t line = slice_find(slice_of(change->at + end, change->length - end), '\n') + 1;
-        if (end + line > JOB_DATA_MAXIMUM) {
+    size_t end = 0, left_out = 0;
+    while (end < change->length && left_out == 0) {
+        const struct slice rest = slice_of(change->at + end, change->length - end);
+        const size_t newline = slice_find(rest, '\n');
+        const size_t line = newline < rest.length ? newline + 1 : rest.length;
+        if (end + line <= JOB_DATA_MAXIMUM) {
+            end += line;
+        } else if (line > JOB_DATA_MAXIMUM) {
+            left_out = line;
+            log_warning("scope_change", "bytes=%zu reason=%s", line,
+                        "a line too long to be told to other nodes");
+        } else {
             break;
         }
-        end += line;
     }
     const struct slice part = slice_of(change->at, end);
+    end += left_out;
     *change = slice_of(change->at + end, change->length - end);
     return part;
 }

@@ -38,7 +38,7 @@ set_constants(struct fetch_http *http, struct transfer *transfer)
     curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
     curl_easy_setopt(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
-                     http->settings.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
+                     (long)(http->settings.http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1));
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, http->settings.connect_timeout_ms);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, http->settings.stall_seconds);
     curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, (long)STALL_BYTES);

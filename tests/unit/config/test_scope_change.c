@@ -123,6 +123,30 @@ test_long_lists_are_many_lines(void **state)
     buf_release(&out);
 }
 
+/* What no line holds stays at its node: an entry, or a number that somebody wrote by hand. */
+static void
+test_what_no_line_holds_is_not_told(void **state)
+{
+    const char *const names[] = {"scope.hosts", "scope.depth"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t beyond = 0; beyond <= 1; beyond++) {
+            const size_t longest = SCOPE_CHANGE_LINE - strlen(names[i]) - 3; /* sign, "=", end */
+            struct buf text, change;
+            buf_init(&text, 1 << 20);
+            buf_init(&change, 1 << 20);
+            buf_printf(&text, "%s=", names[i]);
+            for (size_t n = 0; n < longest + beyond; n++) {
+                buf_append_char(&text, '7');
+            }
+            scope_change_between(SLICE(""), buf_slice(&text), &change);
+            assert_int_equal(change.length, beyond == 0 ? SCOPE_CHANGE_LINE : 0);
+            buf_release(&text);
+            buf_release(&change);
+        }
+    }
+}
+
 /* ---- in a data directory ---- */
 
 static int
@@ -209,6 +233,7 @@ main(void)
         cmocka_unit_test(test_what_it_does),
         cmocka_unit_test(test_configured_entries_are_kept),
         cmocka_unit_test(test_long_lists_are_many_lines),
+        cmocka_unit_test(test_what_no_line_holds_is_not_told),
         cmocka_unit_test_setup_teardown(test_a_change_is_taken_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_nothing_is_taken_while_others_write, set_up,
                                         tear_down),

@@ -345,6 +345,45 @@ test_a_long_change_is_many_words(void **state)
     close_node(b, &told_b);
 }
 
+/* What no job can hold is left out, and what stands around it is told; so is a last line without
+ * its end. */
+static void
+test_a_line_that_no_job_holds_is_left_out(void **state)
+{
+    static const struct {
+        const char *before, *after, *told;
+        size_t bytes; /* of the long line, with its end */
+        uint64_t words;
+    } cases[] = {
+        {"+scope.hosts=x\n", "+scope.hosts=y\n", "+scope.hosts=x\n+scope.hosts=y\n",
+         JOB_DATA_MAXIMUM + 1, 2},
+        {"", "+scope.hosts=y", "+scope.hosts=y", JOB_DATA_MAXIMUM + 1, 2},
+        {"+scope.hosts=x\n", "", "+scope.hosts=x\n", 2 * JOB_DATA_MAXIMUM, 1},
+        {"", "+", "+", 0, 1},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct told told_a, told_b;
+        struct bench *a = open_node("a", &told_a), *b = open_node("b", &told_b);
+        struct buf change;
+        buf_init(&change, 1 << 20);
+        buf_append_string(&change, cases[i].before);
+        for (size_t n = 1; n < cases[i].bytes; n++) {
+            buf_append_char(&change, 'z');
+        }
+        buf_append_string(&change, cases[i].bytes > 0 ? "\n" : "");
+        buf_append_string(&change, cases[i].after);
+        broker_set_scope(a->broker, 5, buf_slice(&change));
+        bench_work(a);
+        assert_int_equal(stats(a).stages[STAGE_EXTRACT].outbox, cases[i].words);
+        assert_int_equal(carry(a, NODE_B, b, 0), STATUS_OK);
+        assert_true(slice_is(buf_slice(&told_b.change), cases[i].told));
+        buf_release(&change);
+        close_node(a, &told_a);
+        close_node(b, &told_b);
+    }
+}
+
 /* ---- the files of the data directory ---- */
 
 static void
@@ -447,6 +486,7 @@ queue_scope_run(void)
         cmocka_unit_test(test_the_scope_goes_before_the_seeds),
         cmocka_unit_test(test_nodes_sweep_when_another_has_the_scope),
         cmocka_unit_test(test_a_long_change_is_many_words),
+        cmocka_unit_test(test_a_line_that_no_job_holds_is_left_out),
         cmocka_unit_test(test_files_are_told_when_committed),
     };
     return cmocka_run_group_tests_name("queue scope", tests, NULL, NULL);

@@ -46,7 +46,7 @@ each_handle_is_told_the_same(void **state)
     assert_string_equal(TOLD(CURLOPT_NOPROXY).text, "");
     assert_int_equal(TOLD(CURLOPT_NETRC).times, 1);
     assert_int_equal(TOLD(CURLOPT_NETRC).number, CURL_NETRC_IGNORED);
-    assert_int_equal((int)TOLD(CURLOPT_HTTP_VERSION).number, CURL_HTTP_VERSION_2TLS);
+    assert_int_equal(TOLD(CURLOPT_HTTP_VERSION).number, CURL_HTTP_VERSION_2TLS);
     assert_int_equal(TOLD(CURLOPT_CONNECTTIMEOUT_MS).number, 15000);
     assert_int_equal(TOLD(CURLOPT_LOW_SPEED_TIME).number, 30);
     assert_int_equal(TOLD(CURLOPT_LOW_SPEED_LIMIT).number, 32);
@@ -54,7 +54,7 @@ each_handle_is_told_the_same(void **state)
     assert_int_equal(TOLD(CURLOPT_CAINFO).times + TOLD(CURLOPT_CAPATH).times, 0);
     close_all();
     open_with(other);
-    assert_int_equal((int)TOLD(CURLOPT_HTTP_VERSION).number, CURL_HTTP_VERSION_1_1);
+    assert_int_equal(TOLD(CURLOPT_HTTP_VERSION).number, CURL_HTTP_VERSION_1_1);
     assert_int_equal(TOLD(CURLOPT_CONNECTTIMEOUT_MS).number, 3000);
     assert_int_equal(TOLD(CURLOPT_LOW_SPEED_TIME).number, 4);
     assert_string_equal(TOLD(CURLOPT_CAINFO).text, "/ca");
