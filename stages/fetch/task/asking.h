@@ -52,7 +52,7 @@ struct asked {
     uint64_t since_ms; /* monotonic */
     struct task *next, *previous;
     bool aside; /* it holds no place of fetch.window */
-    bool alone; /* nobody waits in line behind it */
+    bool alone; /* who waited in line behind it was sent away, once */
 };
 
 void fetch_slow_open(struct fetch *fetch, const struct opt_set *options);
