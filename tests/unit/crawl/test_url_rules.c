@@ -110,6 +110,54 @@ uris_are_rewritten_until_nothing_changes(void **state)
     buf_release(&key);
 }
 
+/* White space around a rule and a line end that is missing change nothing; a rule without a
+ * replacement takes the place away. */
+static void
+lines_of_rules_are_read(void **state)
+{
+    static const struct {
+        const char *lines, *uri, *expected;
+    } texts[] = {
+        {"", "ab", "ab"},
+        {"#a b\n", "#a", "#a"},
+        {" \t# a b\n", "# a", "# a"},
+        {"\n \t \na b\n\n", "a", "b"},
+        {" \ta b \n", "a.a", "b.b"},
+        {"a \t b\r\nb\tc", "a", "c"},
+        {"a", "xay", "xy"},
+        {"a \nb", "xaby", "xy"},
+        {"x y\nz w\ny v", "x", "v"}, /* also where a rule between fits nothing */
+        {"x y\n\\C z", NULL, "using \\C is disabled"},
+        {"x y\n(unclosed z\n", NULL, "at character 10"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct url_rules rules;
+        struct reason why = {""};
+        struct buf out;
+        buf_init(&out, 1 << 16);
+        const enum status status = open_rules(&rules, texts[i].lines, &why);
+        if (texts[i].uri != NULL) {
+            assert_int_equal(status, STATUS_OK);
+            assert_int_equal(
+                url_rewrite_apply(rules.rewrite, slice_string(texts[i].uri), &out, &why),
+                STATUS_OK);
+            assert_true(slice_is(buf_slice(&out), texts[i].expected));
+        } else {
+            assert_int_equal(status, STATUS_BAD_INPUT);
+            assert_non_null(strstr(why.text, ":2: "));
+            assert_non_null(strstr(why.text, texts[i].expected));
+        }
+        url_rules_close(&rules);
+        buf_release(&out);
+    }
+    struct url_rewrite *none = (void *)(uintptr_t)texts;
+    struct reason why = {""};
+    assert_int_equal(url_rewrite_open(&none, "", &why), STATUS_OK);
+    assert_null(none);
+    url_rewrite_close(none);
+}
+
 static void
 rules_without_end_are_told(void **state)
 {
@@ -135,9 +183,6 @@ rules_without_end_are_told(void **state)
     assert_int_equal(url_rules_key(&rules, slice_string(longest), (struct slice){0}, &key, &why),
                      STATUS_LIMIT);
     url_rules_close(&rules);
-    assert_int_equal(open_rules(&rules, "x y\n(unclosed z\n", &why), STATUS_BAD_INPUT);
-    assert_non_null(strstr(why.text, ":2: "));
-    url_rules_close(&rules);
     assert_int_not_equal(url_rewrite_open(&rules.rewrite, "/nowhere", &why), STATUS_OK);
     url_rules_close(&rules);
     buf_release(&key);
@@ -148,6 +193,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(parameters_are_dropped_once_and_for_all),
                                        cmocka_unit_test(uris_are_rewritten_until_nothing_changes),
+                                       cmocka_unit_test(lines_of_rules_are_read),
                                        cmocka_unit_test(rules_without_end_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
