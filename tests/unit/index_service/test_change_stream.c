@@ -8,13 +8,17 @@
 
 #include <cmocka.h>
 
+#include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/codec.h"
 #include "index/client/index_client.h"
 #include "index/client/partitions/client_calls.h"
 #include "index/protocol/service_protocol.h"
+#include "tests/unit/index_service/told_changes.h"
 
 enum { PARTITIONS_ASKED = 2, TEXT_MAXIMUM = 1 << 16 };
 
@@ -23,9 +27,10 @@ static const struct script {
     enum status end;
 } * scripts;
 static size_t piece_bytes;
-static unsigned open_streams;
-static struct buf requests, events;
-static const char *refused_event; /* the follower fails at this one */
+static const struct script *later; /* what `scripts` is from the next stream of partition 0 on */
+static unsigned open_streams, streams_begun;
+static struct buf requests;
+static const atomic_bool *cancel; /* of the client that follows */
 
 void __wrap_stream_start(struct index_stream_reader *stream, struct index_client *client,
                          size_t partition, struct slice request);
@@ -40,6 +45,10 @@ __wrap_stream_start(struct index_stream_reader *stream, struct index_client *cli
     struct codec_reader in = codec_reader_of(request);
     *stream = (struct index_stream_reader){.client = client, .partition = partition};
     open_streams++;
+    if (later != NULL && partition == 0 && streams_begun > 0) {
+        scripts = later;
+    }
+    streams_begun++;
     const uint8_t kind = codec_get_u8(&in);
     if (kind == INDEX_STREAM_LAST_CHANGE) {
         const struct slice uri = codec_get_slice(&in);
@@ -150,61 +159,21 @@ __wrap_client_wait(struct index_client *client, struct reason *why)
     return STATUS_OK;
 }
 
-/* ---- the follower ---- */
+/* ---- in the place of the pause after an outage ---- */
 
-static enum status
-told(const char *kind, struct reason *why)
+static unsigned pauses, stop_at_pause; /* 0: it goes on */
+int __real_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int __wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms);
+int
+__wrap_poll(struct pollfd *fds, nfds_t count, int timeout_ms)
 {
-    (void)buf_append_char(&events, '\n');
-    return refused_event != NULL && strcmp(kind, refused_event) == 0
-               ? status_fail(why, STATUS_FULL, "no room")
-               : STATUS_OK;
+    if (count > 0) {
+        return __real_poll(fds, count, timeout_ms);
+    }
+    assert_int_equal(timeout_ms, 200);
+    stopped = stopped || ++pauses == stop_at_pause;
+    return 0;
 }
-
-static enum status
-begin(void *context, const struct index_changes_begin *batch, struct reason *why)
-{
-    assert_ptr_equal(context, &events);
-    (void)buf_printf(&events, "begin %zu %.*s after %.*s reached %.*s", batch->partition,
-                     SLICE_PRINT(batch->position), SLICE_PRINT(batch->previous),
-                     SLICE_PRINT(batch->reached));
-    return told("begin", why);
-}
-
-static enum status
-document(void *context, struct slice uri, uint64_t generation, struct reason *why)
-{
-    (void)context;
-    (void)buf_printf(&events, "document %.*s %llu", SLICE_PRINT(uri),
-                     (unsigned long long)generation);
-    return told("document", why);
-}
-
-static enum status
-quad(void *context, bool removed, struct slice line, struct reason *why)
-{
-    (void)context;
-    (void)buf_printf(&events, "%s%.*s", removed ? "less" : "more", SLICE_PRINT(line));
-    return told("quad", why);
-}
-
-static enum status
-commit(void *context, struct slice position, struct reason *why)
-{
-    (void)context;
-    (void)buf_printf(&events, "commit %.*s", SLICE_PRINT(position));
-    return told("commit", why);
-}
-
-static enum status
-abort_batch(void *context, struct reason *why)
-{
-    (void)context;
-    (void)buf_append_string(&events, "abort");
-    return told("abort", why);
-}
-
-static const struct index_follower follower = {begin, document, quad, commit, abort_batch, &events};
 
 static struct index_client *
 client_open(void)
@@ -225,10 +194,15 @@ follow(const struct script of[PARTITIONS_ASKED], const struct index_follow_optio
     struct index_client *client = client_open();
     scripts = of;
     buf_reset(&requests);
-    buf_reset(&events);
+    buf_reset(&told_events);
+    streams_begun = 0;
+    client->cancel = cancel;
+    client->deadline_ms = 1; /* long ago, of a call before */
+    client->partitions[0].missing = true;
     const enum status status = index_changes(client, options, with, why);
+    assert_true(cancel == NULL || client->cancel == cancel);
     (void)buf_append(&requests, "", 1);
-    (void)buf_append(&events, "", 1);
+    (void)buf_append(&told_events, "", 1);
     assert_int_equal(open_streams, 0);
     index_client_close(client);
     return status;
@@ -241,11 +215,11 @@ ask_last(const char *text, enum status end, struct reason *why)
     const struct script of[PARTITIONS_ASKED] = {{text, end}, {text, end}};
     scripts = of;
     buf_reset(&requests);
-    buf_reset(&events);
+    buf_reset(&told_events);
     const enum status status =
-        index_last_change(client, SLICE("http://a.example/"), 0, &follower, why);
+        index_last_change(client, SLICE("http://a.example/"), 0, &told_follower, why);
     (void)buf_append(&requests, "", 1);
-    (void)buf_append(&events, "", 1);
+    (void)buf_append(&told_events, "", 1);
     assert_int_equal(open_streams, 0);
     assert_string_equal(requests.data + 1, " http://a.example/");
     index_client_close(client);
@@ -255,18 +229,20 @@ ask_last(const char *text, enum status end, struct reason *why)
 /* ---- tests ---- */
 
 static const struct script whole[PARTITIONS_ASKED] = {
-    {"B\t5.a1\t4.a0\nG\t7\thttp://a.example/\n+<s> <p> \"x\\ty\" <g>\n-<s> <p> <o> <g>\nC\t5.a1\n"
-     "B\t6.b0\t5.a1\nC\t6.b0\n",
+    {"B\t5.a1\t4.a0\nG\t42\thttp://a.example/\n+<s> <p> \"x\\ty\" <g>\n-<s> <p> <o> <g>\nC\t5.a1\n"
+     "B\t6.b0\t5.a1\n+ab\n-cd\nC\tx\n",
      STATUS_END},
     {"B\t3.2\t0.0\nG\t18446744073709551615\thttp://b.example/\n+<a> <b> <c> <d>\nC\t3.2\n",
      STATUS_END}};
 
 static const char whole_events[] = "begin 0 0:5.a1 after 0:4.a0 reached 0:5.a1,1:0.0\n"
-                                   "document http://a.example/ 7\n"
+                                   "document http://a.example/ 42\n"
                                    "more<s> <p> \"x\\ty\" <g>\n"
                                    "less<s> <p> <o> <g>\n"
                                    "commit 0:5.a1,1:0.0\n"
                                    "begin 0 0:6.b0 after 0:5.a1 reached 0:6.b0,1:0.0\n"
+                                   "moreab\n"
+                                   "lesscd\n"
                                    "commit 0:6.b0,1:0.0\n"
                                    "begin 1 1:3.2 after 1:0.0 reached 0:6.b0,1:3.2\n"
                                    "document http://b.example/ 18446744073709551615\n"
@@ -284,8 +260,9 @@ batches_are_told_in_order_however_the_bytes_come(void **state)
         const struct index_follow_options options = {
             .since = SLICE("0:4.a0,1:0.0"), .graphs = graphs, .graph_count = i % 3};
         piece_bytes = pieces[i];
-        assert_int_equal(follow(whole, &options, &follower, &why), STATUS_OK);
-        assert_string_equal(events.data, whole_events);
+        assert_int_equal(follow(whole, &options, &told_follower, &why), STATUS_OK);
+        assert_string_equal(told_events.data, whole_events);
+        assert_int_equal(told_began_ms, 2);
         assert_string_equal(requests.data,
                             i % 3 == 2   ? "0:4.a0 http://a.example/ http://b.example/\n"
                                            "1:0.0 http://a.example/ http://b.example/\n"
@@ -303,7 +280,7 @@ what_a_follower_does_not_ask_for_is_passed_over(void **state)
     (void)state;
     piece_bytes = 9;
     assert_int_equal(follow(whole, &options, &nothing, &why), STATUS_OK);
-    assert_string_equal(events.data, "");
+    assert_string_equal(told_events.data, "");
 }
 
 static void
@@ -315,6 +292,7 @@ streams_that_make_no_sense_are_told(void **state)
         "+<s> <p> <o> <g>\n",
         "-<s> <p> <o> <g>\n",
         "B\t1.1\t0.0\nB\t2.1\t1.1\n",
+        "B\t1.1\t0.0\nB\t2.1\t0.0\n",
         "B\t1.1\t1.1\nC\t1.1\n",
         "B\t2.1\t1.0\nC\t1.1\n",
         "B\t1.1\n",
@@ -325,6 +303,9 @@ streams_that_make_no_sense_are_told(void **state)
         "B\t1.1\t0.0\nX 1\n",
         "B\t1.1\t0.0\n\n",
         "B\t1.1\t0.0\nC\n",
+        "B\t1.1\t0.0\nC\t\n",
+        "B\t1.1\t0.0\n+<\n",
+        "B\t1.1\t0.0\n-<\n",
         "B\t1.1\t0.0\n", /* no end */
     };
     (void)state;
@@ -332,13 +313,13 @@ streams_that_make_no_sense_are_told(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         const struct script of[PARTITIONS_ASKED] = {{texts[i], STATUS_END}, {"", STATUS_END}};
         struct reason why = {""};
-        assert_int_equal(follow(of, &(struct index_follow_options){0}, &follower, &why),
+        assert_int_equal(follow(of, &(struct index_follow_options){0}, &told_follower, &why),
                          STATUS_PROTOCOL);
         assert_string_equal(why.text, "the index sent malformed changes");
-        assert_null(strstr(events.data, "commit"));
+        assert_null(strstr(told_events.data, "commit"));
         assert_null(strstr(requests.data, "1:"));
         /* A batch is taken back that broke off; not one in which the stream was refused. */
-        assert_int_equal(strstr(events.data, "abort") != NULL,
+        assert_int_equal(strstr(told_events.data, "abort") != NULL,
                          i + 1 == sizeof texts / sizeof *texts);
     }
 }
@@ -358,7 +339,7 @@ the_last_change_of_a_document_is_one_batch(void **state)
              "begin %c %c:5.a1 after %c:4.a0 reached %c:5.a1\ndocument http://a.example/ 7\n"
              "more<s> <p> <o> <g>\ncommit %c:5.a1\n",
              partition, partition, partition, partition, partition);
-    assert_string_equal(events.data, expected);
+    assert_string_equal(told_events.data, expected);
     assert_int_equal(ask_last("", STATUS_END, &why), STATUS_NOT_FOUND);
     assert_non_null(strstr(why.text, "http://a.example/"));
     assert_int_equal(ask_last("", STATUS_STALE, &why), STATUS_STALE);
@@ -375,19 +356,20 @@ a_batch_that_breaks_off_is_taken_back(void **state)
     struct reason why = {""};
     (void)state;
     piece_bytes = 1000;
-    assert_int_equal(follow(of, &(struct index_follow_options){0}, &follower, &why),
+    assert_int_equal(follow(of, &(struct index_follow_options){0}, &told_follower, &why),
                      STATUS_TIMEOUT);
     assert_string_equal(why.text, "it broke off");
-    assert_string_equal(events.data, "begin 0 0:1.1 after 0:0.0 reached 0:1.1,1:0.0\n"
-                                     "commit 0:1.1,1:0.0\n"
-                                     "begin 0 0:2.1 after 0:1.1 reached 0:2.1,1:0.0\n"
-                                     "more<s> <p> <o> <g>\nabort\n");
-    struct index_follower without = follower;
+    assert_string_equal(told_events.data, "begin 0 0:1.1 after 0:0.0 reached 0:1.1,1:0.0\n"
+                                          "commit 0:1.1,1:0.0\n"
+                                          "begin 0 0:2.1 after 0:1.1 reached 0:2.1,1:0.0\n"
+                                          "more<s> <p> <o> <g>\nabort\n");
+    struct index_follower without = told_follower;
     without.abort = NULL;
     assert_int_equal(follow(of, &(struct index_follow_options){0}, &without, &why), STATUS_TIMEOUT);
-    refused_event = "abort";
-    assert_int_equal(follow(of, &(struct index_follow_options){0}, &follower, &why), STATUS_FULL);
-    refused_event = NULL;
+    told_refused = "abort";
+    assert_int_equal(follow(of, &(struct index_follow_options){0}, &told_follower, &why),
+                     STATUS_FULL);
+    told_refused = NULL;
 }
 
 static void
@@ -399,14 +381,14 @@ a_follower_can_refuse_each_event(void **state)
     piece_bytes = 1000;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct reason why = {""};
-        refused_event = kinds[i];
-        assert_int_equal(follow(whole, &options, &follower, &why), STATUS_FULL);
+        told_refused = kinds[i];
+        assert_int_equal(follow(whole, &options, &told_follower, &why), STATUS_FULL);
         assert_string_equal(why.text, "no room");
-        const char *last = strstr(events.data, kinds[i]);
+        const char *last = strstr(told_events.data, kinds[i]);
         assert_true(i == 2 || (last != NULL && strchr(last, '\n')[1] == '\0'));
-        assert_null(strstr(events.data, "abort"));
+        assert_null(strstr(told_events.data, "abort"));
     }
-    refused_event = NULL;
+    told_refused = NULL;
 }
 
 static void
@@ -418,12 +400,12 @@ positions_are_checked_and_a_stop_ends_after_the_batch(void **state)
     stopped = true;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const struct index_follow_options options = {.since = slice_string(wrong[i])};
-        assert_int_equal(follow(whole, &options, &follower, &why), STATUS_MISUSE);
+        assert_int_equal(follow(whole, &options, &told_follower, &why), STATUS_MISUSE);
         assert_string_equal(requests.data, "");
     }
     const struct index_follow_options options = {
         .since = SLICE("0:4.a0,1:0.0"), .follow = true, .stopped = &stopped};
-    assert_int_equal(follow(whole, &options, &follower, &why), STATUS_OK);
+    assert_int_equal(follow(whole, &options, &told_follower, &why), STATUS_OK);
     assert_string_equal(requests.data, "");
 }
 
@@ -453,14 +435,92 @@ partitions_that_have_news_are_read_again(void **state)
         news_left = 2;
         stopped = false;
         waiting = true;
-        assert_int_equal(follow(nothing, &options, &follower, &why), STATUS_OK);
+        assert_int_equal(follow(nothing, &options, &told_follower, &why), STATUS_OK);
         waiting = false;
         assert_int_equal(requests.length, cases[i].reads * strlen("0:5.a\n1:3.2\n") + 1);
-        assert_string_equal(events.data, "");
+        assert_string_equal(told_events.data, "");
         for (size_t partition = 0; partition < PARTITIONS_ASKED; partition++) {
             tell(&asked[partition], STATUS_CANCELLED, 0, 0); /* nobody waits for it */
         }
     }
+}
+
+/* A partition that is down is asked again after a pause, from where the follower is; what the
+ * others have is told meanwhile. A failure that does not pass ends it. */
+static void
+a_partition_that_is_down_is_asked_again(void **state)
+{
+    static const struct script back[PARTITIONS_ASKED] = {{"B\t2.2\t1.1\nC\t2.2\n", STATUS_END},
+                                                         {"", STATUS_NOT_FOUND}};
+    static const struct {
+        enum status status;
+        bool passes;
+    } cases[] = {{STATUS_TIMEOUT, true},   {STATUS_NOT_FOUND, true},  {STATUS_AGAIN, true},
+                 {STATUS_SYSTEM, true},    {STATUS_LIMIT, true},      {STATUS_STALE, false},
+                 {STATUS_PROTOCOL, false}, {STATUS_CANCELLED, false}, {STATUS_BAD_INPUT, false}};
+    static const char *const taken_back = "begin 0 0:1.1 after 0:0.0 reached 0:1.1,1:3.2\n"
+                                          "commit 0:1.1,1:3.2\n"
+                                          "begin 0 0:2.1 after 0:1.1 reached 0:2.1,1:3.2\n"
+                                          "more<s> <p> <o> <g>\nabort\n";
+    static const char *const read_again = "begin 1 1:4.4 after 1:3.2 reached 0:1.1,1:4.4\n"
+                                          "commit 0:1.1,1:4.4\n"
+                                          "begin 0 0:2.2 after 0:1.1 reached 0:2.2,1:4.4\n"
+                                          "commit 0:2.2,1:4.4\n";
+    const struct index_follow_options options = {
+        .since = SLICE("0:0.0,1:3.2"), .follow = true, .stopped = &stopped};
+    (void)state;
+    piece_bytes = 1000;
+    stop_at_pause = 2;
+    later = back;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct script down[PARTITIONS_ASKED] = {
+            {"B\t1.1\t0.0\nC\t1.1\nB\t2.1\t1.1\n+<s> <p> <o> <g>\n", cases[i].status},
+            {"B\t4.4\t3.2\nC\t4.4\n", STATUS_END}};
+        struct reason why = {""};
+        stopped = false;
+        pauses = 0;
+        assert_int_equal(follow(down, &options, &told_follower, &why),
+                         cases[i].passes ? STATUS_OK : cases[i].status);
+        assert_int_equal(pauses, cases[i].passes ? 2 : 0);
+        assert_string_equal(requests.data,
+                            cases[i].passes ? "0:0.0\n1:3.2\n0:1.1\n1:4.4\n" : "0:0.0\n");
+        assert_memory_equal(told_events.data, taken_back, strlen(taken_back));
+        assert_string_equal(told_events.data + strlen(taken_back),
+                            cases[i].passes ? read_again : "");
+    }
+    const struct script down[PARTITIONS_ASKED] = {{"", STATUS_TIMEOUT}, {"", STATUS_END}};
+    const atomic_bool cancelled = true;
+    struct reason why = {""};
+    stopped = false;
+    cancel = &cancelled;
+    assert_int_equal(follow(down, &options, &told_follower, &why), STATUS_TIMEOUT);
+    cancel = NULL;
+    later = NULL;
+}
+
+static void
+a_request_that_is_too_long_is_refused(void **state)
+{
+    static const size_t length = 9 << 20;
+    char *text = malloc(length);
+    struct reason why = {""};
+    (void)state;
+    assert_non_null(text);
+    memset(text, 'a', length);
+    const struct slice graph = slice_of(text, length);
+    const struct index_follow_options options = {
+        .graphs = &graph, .graph_count = 1, .follow = true};
+    assert_int_equal(follow(whole, &options, &told_follower, &why), STATUS_LIMIT);
+    assert_string_equal(why.text, "too many graphs");
+    assert_string_equal(requests.data, "");
+    struct index_client *client = client_open();
+    client->deadline_ms = 1;
+    assert_int_equal(index_last_change(client, graph, 10000, &told_follower, &why), STATUS_LIMIT);
+    assert_string_equal(why.text, "the URI is too long");
+    assert_int_equal(client->deadline_ms, 0);
+    assert_int_equal(open_streams, 0);
+    index_client_close(client);
+    free(text);
 }
 
 static int
@@ -468,7 +528,7 @@ set_up(void **state)
 {
     (void)state;
     buf_init(&requests, TEXT_MAXIMUM);
-    buf_init(&events, TEXT_MAXIMUM);
+    buf_init(&told_events, TEXT_MAXIMUM);
     return 0;
 }
 
@@ -477,7 +537,7 @@ tear_down(void **state)
 {
     (void)state;
     buf_release(&requests);
-    buf_release(&events);
+    buf_release(&told_events);
     return 0;
 }
 
@@ -493,6 +553,8 @@ main(void)
         cmocka_unit_test(a_follower_can_refuse_each_event),
         cmocka_unit_test(positions_are_checked_and_a_stop_ends_after_the_batch),
         cmocka_unit_test(partitions_that_have_news_are_read_again),
+        cmocka_unit_test(a_partition_that_is_down_is_asked_again),
+        cmocka_unit_test(a_request_that_is_too_long_is_refused),
     };
     return cmocka_run_group_tests_name("change_stream", tests, set_up, tear_down);
 }
