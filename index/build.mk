@@ -37,7 +37,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index/test_node_lists tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
 	tests/unit/index_service/test_change_stream tests/unit/federation/test_federation_counts \
 	tests/unit/index_answers/test_answer_share tests/unit/index_answers/test_change_lines \
-	tests/unit/index_answers/test_publisher \
+	tests/unit/index_answers/test_publisher tests/unit/index_answers/test_answers \
 	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates \
 	tests/unit/index_service/test_parted_joins \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
@@ -97,6 +97,13 @@ test_import_client_WRAPS := rpc_client_post
 test_index_requests_PARTS := tests/unit/index_service/served_partitions.o tests/unit/moved_clock.o
 test_index_requests_WRAPS := clock_monotonic_ms clock_wall_ms
 test_answer_share_WRAPS := cursor_write cursor_write_last query_prepare query_free share_run dictionary_term dictionary_trim
+test_answers_PARTS := tests/unit/index_answers/told_answers.o
+test_answers_WRAPS := cursor_write cursor_write_last cursor_memory cursor_cancelled cursor_turn cursor_threads turn_may_lend \
+	turn_is_wanted turn_lend turn_lent_back turn_cpu_us threads_start threads_join partition_reader_open \
+	partition_reader_share partition_reader_close partition_reader_source sessions_reader answer_query answer_share \
+	partition_keys_set answer_pattern quad_lines partition_dump partition_last_change partition_backup \
+	partition_counts partition_verify partition_compact partition_changes answer_rows answer_triples answer_keys \
+	answer_find answer_describe
 test_change_lines_WRAPS := change_reader_open change_reader_open_at change_reader_close change_reader_batch \
 	change_reader_block change_log_state change_log_after lexicon_nodes nodes_reader_new nodes_reader_free nodes_resolve \
 	lexicon_find tree_latch latch_enter_reading latch_leave documents_get
