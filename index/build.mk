@@ -39,7 +39,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_answers/test_answer_share tests/unit/index_answers/test_change_lines \
 	tests/unit/index_answers/test_publisher tests/unit/index_answers/test_answers \
 	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates \
-	tests/unit/index_service/test_parted_joins \
+	tests/unit/index_service/test_parted_joins tests/unit/index_service/test_positions \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_index_update tests/unit/index_service/test_merged_streams \
@@ -84,6 +84,7 @@ test_federation_keys_PARTS := tests/unit/federation/told_streams.o tests/unit/fe
 test_federation_keys_WRAPS := $(told_streams_WRAPS)
 test_merged_streams_PARTS := tests/unit/index_answers/told_lookups.o
 test_merged_streams_WRAPS := stream_start client_next_bytes stream_close stream_pass_on rpc_call
+test_positions_WRAPS := rpc_client_post client_wait
 test_change_stream_PARTS := tests/unit/index_service/told_changes.o
 test_change_stream_WRAPS := stream_start stream_next stream_close rpc_client_post client_wait poll
 test_share_PARTS := tests/unit/index_service/federation_searches.o

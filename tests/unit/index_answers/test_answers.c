@@ -289,8 +289,8 @@ queries_have_the_limits_of_the_service(void **state)
 {
     static const struct {
         uint64_t most, wanted, is;
-    } cases[] = {{0, 0, 0},     {0, 50, 50},     {100, 0, 100},
-                 {100, 99, 99}, {100, 100, 100}, {100, 101, 100}};
+    } cases[] = {{0, 0, 0},       {0, 50, 50},     {100, 0, 100}, {100, 99, 99},
+                 {100, 100, 100}, {100, 101, 100}, {1, 5, 1}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char calls[200];
@@ -356,6 +356,7 @@ quads_of_a_pattern_come_in_pieces(void **state)
                  {{PIECE, 0, 0}, "32768|"},
                  {{PIECE - 1, 1, 5}, "32768|5$"},
                  {{PIECE + 1, 5, PIECE}, "32769|32773|"},
+                 {{1, 0, 0}, "1$"},
                  {{0, 0, 0}, ""}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -29,6 +29,7 @@ static const struct script {
 static size_t piece_bytes;
 static const struct script *later; /* what `scripts` is from the next stream of partition 0 on */
 static unsigned open_streams, streams_begun;
+static uint32_t last_timeout_ms; /* of the question for the last change */
 static struct buf requests;
 static const atomic_bool *cancel; /* of the client that follows */
 
@@ -53,6 +54,8 @@ __wrap_stream_start(struct index_stream_reader *stream, struct index_client *cli
     if (kind == INDEX_STREAM_LAST_CHANGE) {
         const struct slice uri = codec_get_slice(&in);
         (void)buf_printf(&requests, "%zu %.*s", partition, SLICE_PRINT(uri));
+        assert_int_equal(partition, client_owner(client, uri));
+        assert_int_equal(client->deadline_ms > 0, last_timeout_ms > 0);
         assert_true(codec_at_end(&in));
         return;
     }
@@ -197,10 +200,14 @@ follow(const struct script of[PARTITIONS_ASKED], const struct index_follow_optio
     buf_reset(&told_events);
     streams_begun = 0;
     client->cancel = cancel;
-    client->deadline_ms = 1; /* long ago, of a call before */
+    client->deadline_ms = UINT64_MAX; /* of a call before */
     client->partitions[0].missing = true;
     const enum status status = index_changes(client, options, with, why);
-    assert_true(cancel == NULL || client->cancel == cancel);
+    assert_true(client->cancel == cancel);
+    if (streams_begun > 0) {
+        assert_int_equal(client->deadline_ms, 0);
+        assert_false(client->partitions[0].missing);
+    }
     (void)buf_append(&requests, "", 1);
     (void)buf_append(&told_events, "", 1);
     assert_int_equal(open_streams, 0);
@@ -217,7 +224,8 @@ ask_last(const char *text, enum status end, struct reason *why)
     buf_reset(&requests);
     buf_reset(&told_events);
     const enum status status =
-        index_last_change(client, SLICE("http://a.example/"), 0, &told_follower, why);
+        index_last_change(client, SLICE("http://a.example/"), last_timeout_ms, &told_follower, why);
+    assert_int_equal(client->deadline_ms, 0);
     (void)buf_append(&requests, "", 1);
     (void)buf_append(&told_events, "", 1);
     assert_int_equal(open_streams, 0);
@@ -333,6 +341,8 @@ the_last_change_of_a_document_is_one_batch(void **state)
     (void)state;
     piece_bytes = 7;
     snprintf(text, sizeof text, "%sC\t5.a1\n", batch);
+    assert_int_equal(ask_last(text, STATUS_END, &why), STATUS_OK);
+    last_timeout_ms = 60000;
     assert_int_equal(ask_last(text, STATUS_END, &why), STATUS_OK);
     const char partition = requests.data[0];
     snprintf(expected, sizeof expected,
@@ -474,7 +484,7 @@ a_partition_that_is_down_is_asked_again(void **state)
     later = back;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct script down[PARTITIONS_ASKED] = {
-            {"B\t1.1\t0.0\nC\t1.1\nB\t2.1\t1.1\n+<s> <p> <o> <g>\n", cases[i].status},
+            {"B\t1.1\t0.0\nC\t1.1\nB\t2.1\t1.1\n+<s> <p> <o> <g>\n+<s", cases[i].status},
             {"B\t4.4\t3.2\nC\t4.4\n", STATUS_END}};
         struct reason why = {""};
         stopped = false;
