@@ -38,6 +38,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_service/test_change_stream tests/unit/federation/test_federation_counts \
 	tests/unit/index_answers/test_answer_share tests/unit/index_answers/test_change_lines \
 	tests/unit/index_answers/test_publisher tests/unit/index_answers/test_answers \
+	tests/unit/index_answers/test_service_loop tests/unit/index_answers/test_service_room \
 	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates \
 	tests/unit/index_service/test_parted_joins tests/unit/index_service/test_positions \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
@@ -98,6 +99,17 @@ test_import_client_WRAPS := rpc_client_post
 test_index_requests_PARTS := tests/unit/index_service/served_partitions.o tests/unit/moved_clock.o
 test_index_requests_WRAPS := clock_monotonic_ms clock_wall_ms
 test_answer_share_WRAPS := cursor_write cursor_write_last query_prepare query_free share_run dictionary_term dictionary_trim
+test_service_loop_PARTS := $(addprefix tests/unit/index_answers/,told_service.o told_parts.o)
+test_service_loop_WRAPS := clock_monotonic_ms eventfd read write file_close pthread_create pthread_join poll turns_new turns_free \
+	threads_new threads_free sessions_new sessions_free sessions_end sessions_tend patch_queue_new patch_queue_free \
+	patch_queue_add patch_queue_take work_pool_start work_pool_stop work_pool_add work_pool_take work_free \
+	publisher_start publisher_wake publisher_stop answer_cache_new answer_cache_free answer_cache_find \
+	answer_cache_put partition_stats partition_position partition_version partition_marks partition_announce_to \
+	answer_new answer_free answer_is_query answer_is_maintenance answer_client answer_needs cursor_open cursor_close \
+	cursor_cancel cursor_ended cursor_id cursor_read rpc_server_open rpc_server_close rpc_server_descriptor \
+	rpc_server_receive rpc_reply rpc_request_drop
+test_service_room_PARTS := $(test_service_loop_PARTS)
+test_service_room_WRAPS := $(test_service_loop_WRAPS)
 test_answers_PARTS := tests/unit/index_answers/told_answers.o
 test_answers_WRAPS := cursor_write cursor_write_last cursor_memory cursor_cancelled cursor_turn cursor_threads turn_may_lend \
 	turn_is_wanted turn_lend turn_lent_back turn_cpu_us threads_start threads_join partition_reader_open \
