@@ -43,6 +43,13 @@ verbs_go_where_they_belong(void **state)
         assert_int_equal(told_tended_ms, told_now_ms++);
     }
     /* All that have come are answered in one round. */
+    told_ask(INDEX_VERB_STATS, 1, 8, SLICE(""));
+    told_ask(INDEX_VERB_STATS, 1, 8, SLICE(""));
+    told_round();
+    snprintf(text, sizeof text, "8 11 12 13 14 15 16 %d\n", STATUS_FULL);
+    assert_string_equal(told_log.data + told_log.length - strlen(text), text);
+    told_log.length -= strlen(text);
+    told_expect(text);
     told_ask(INDEX_VERB_END, 1, 8, slice_of(number, sizeof number));
     told_ask(INDEX_VERB_END, 1, 9, slice_of(number, sizeof number));
     told_round();

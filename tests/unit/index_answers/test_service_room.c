@@ -57,6 +57,17 @@ who_has_most_makes_way(void **state)
     snprintf(text, sizeof text, "103%s", cut_off);
     told_expect(text);
     expect_cancelled("...x.");
+    told_now_ms += 300; /* the others are told to ask again; then they do */
+    told_round();
+    told_expect("200 cursor 4 at 0 ''\n102 cursor 2 at 0 ''\n101 cursor 1 at 0 ''\n"
+                "100 cursor 0 at 0 ''\n");
+    for (size_t i = 0; i < 5; i++) {
+        if (i != 3) {
+            told_next(i < 4 ? 100 + i : 200, i, 0);
+        }
+        told_now_ms++;
+    }
+    told_expect("");
     /* One who has as many as the other, less one, has to wait. */
     told_open(2, 201, INDEX_STREAM_QUERY, 'x');
     snprintf(text, sizeof text, "102%s", cut_off);
@@ -142,6 +153,80 @@ those_who_have_as_many_spare_each_other(void **state)
     expect_cancelled(".x.x..");
 }
 
+/* Where each has one, none of those that are read makes way. */
+static void
+whoever_has_one_keeps_it_while_it_is_read(void **state)
+{
+    (void)state;
+    told_begin(4);
+    for (unsigned i = 1; i <= 4; i++) {
+        open_many(i, 1);
+    }
+    told_open(5, 500, INDEX_STREAM_QUERY, 'x');
+    told_expect("500 LIMIT: too many answers are under way; try again\n");
+    expect_cancelled("....");
+    read_first(2);
+    told_now_ms += SPARED_MS - 2;
+    told_open(5, 501, INDEX_STREAM_QUERY, 'x');
+    expect_cancelled("....");
+    told_now_ms++;
+    told_open(5, 502, INDEX_STREAM_QUERY, 'x');
+    expect_cancelled("..x..");
+}
+
+static void
+one_more_is_not_enough_to_make_way(void **state)
+{
+    (void)state;
+    told_begin(4);
+    open_many(1, 2);
+    open_many(2, 1);
+    open_many(3, 1);
+    told_open(2, 210, INDEX_STREAM_QUERY, 'x');
+    told_expect("210 LIMIT: too many answers are under way; try again\n");
+    expect_cancelled("....");
+    told_open(4, 400, INDEX_STREAM_QUERY, 'x');
+    expect_cancelled(".x...");
+}
+
+/* All places are looked at, also those that are taken only while others end slowly. */
+static void
+any_place_may_have_a_cursor(void **state)
+{
+    (void)state;
+    told_begin(2); /* three places */
+    open_many(1, 2);
+    read_first(0);
+    told_now_ms += SPARED_MS;
+    told_expect("100 cursor 0 at 0 'a'\n");
+    told_open(1, 110, INDEX_STREAM_QUERY, 'x');
+    expect_cancelled("x..");
+    told_expect("101 cursor 1 at 0 ''\n");
+    told_open(1, 110, INDEX_STREAM_QUERY, 'x'); /* the same */
+    told_expect("drop 110\n");
+    told_says(2, "c", false);
+    told_round();
+    told_expect("110 cursor 2 at 0 'c'\n");
+    told_next(111, 2, 0);
+    told_expect("111 cursor 2 at 0 'c'\n");
+    /* No place is left, however long the others are not read. */
+    told_now_ms += SPARED_MS;
+    told_open(1, 112, INDEX_STREAM_QUERY, 'x');
+    told_expect("112 LIMIT: too many answers are under way; try again\n");
+    expect_cancelled("x..");
+    told_cursor(0)->ended = told_cursor(1)->ended = true;
+    told_now_ms += 60001;
+    told_round();
+    expect_cancelled("xxx");
+    assert_false(told_cursor(0)->open || told_cursor(1)->open);
+    told_round();
+    assert_int_equal(told_wait_ms, 100);
+    told_cursor(2)->ended = true;
+    told_round();
+    assert_false(told_cursor(2)->open);
+    assert_int_equal(told_wait_ms, 1000);
+}
+
 /* ---- beginning and end ---- */
 
 static void
@@ -198,6 +283,9 @@ main(void)
         CASE(who_is_not_read_makes_way_first),
         CASE(a_client_makes_way_for_itself_only_what_it_does_not_read),
         CASE(those_who_have_as_many_spare_each_other),
+        CASE(whoever_has_one_keeps_it_while_it_is_read),
+        CASE(one_more_is_not_enough_to_make_way),
+        CASE(any_place_may_have_a_cursor),
         CASE(what_fails_to_start_leaves_nothing),
         CASE(requests_that_wait_are_dropped_in_the_end),
     };
