@@ -121,7 +121,7 @@ test_change_lines_WRAPS := change_reader_open change_reader_open_at change_reade
 	change_reader_block change_log_state change_log_after lexicon_nodes nodes_reader_new nodes_reader_free nodes_resolve \
 	lexicon_find tree_latch latch_enter_reading latch_leave documents_get
 test_publisher_WRAPS := rpc_publisher_open rpc_publisher_close rpc_publisher_descriptor rpc_publisher_wanted rpc_publish \
-	partition_position partition_changes
+	partition_position partition_changes pthread_create pthread_join eventfd file_close
 test_cursor_PARTS := tests/unit/index_answers/direct_answers.o tests/unit/index_answers/direct_lookups.o
 test_turns_PARTS := tests/unit/moved_clock.o
 test_turns_WRAPS := clock_monotonic_ms clock_wall_ms

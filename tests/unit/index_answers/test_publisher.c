@@ -9,11 +9,14 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/system/file.h"
 #include "index/serve/change_lines.h"
 #include "index/serve/publisher.h"
 
@@ -29,6 +32,59 @@ static struct change_position since, reached, present;
 static enum status socket_status, ends;
 static struct buf sent;
 
+/* ---- threads and descriptors are counted, and may fail ---- */
+
+static unsigned threads, open_sockets;
+static int events, fails_at; /* events that are open; 1: no event can be made, 2: no thread */
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*work)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*work)(void *), void *argument);
+int
+__wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*work)(void *),
+                      void *argument)
+{
+    if (fails_at == 2) {
+        return EAGAIN;
+    }
+    threads++;
+    return __real_pthread_create(thread, attributes, work, argument);
+}
+
+int __real_pthread_join(pthread_t thread, void **result);
+int __wrap_pthread_join(pthread_t thread, void **result);
+int
+__wrap_pthread_join(pthread_t thread, void **result)
+{
+    threads--;
+    return __real_pthread_join(thread, result);
+}
+
+int __real_eventfd(unsigned initial, int flags);
+int __wrap_eventfd(unsigned initial, int flags);
+int
+__wrap_eventfd(unsigned initial, int flags)
+{
+    if (fails_at == 1) {
+        errno = EMFILE;
+        return -1;
+    }
+    events++;
+    return __real_eventfd(initial, flags);
+}
+
+void __real_file_close(int fd);
+void __wrap_file_close(int fd);
+void
+__wrap_file_close(int fd)
+{
+    events -= fd >= 0;
+    __real_file_close(fd);
+}
+
+/* ---- in the place of the socket and the changes ---- */
+
 enum status __wrap_rpc_publisher_open(struct rpc_publisher **publisher,
                                       const char *const *endpoints, const struct rpc_keys *keys,
                                       struct reason *why);
@@ -41,6 +97,7 @@ __wrap_rpc_publisher_open(struct rpc_publisher **publisher, const char *const *e
     if (socket_status != STATUS_OK) {
         return status_fail(why, socket_status, "no socket");
     }
+    open_sockets++;
     *publisher = (struct rpc_publisher *)&place;
     return STATUS_OK;
 }
@@ -49,7 +106,8 @@ void __wrap_rpc_publisher_close(struct rpc_publisher *publisher);
 void
 __wrap_rpc_publisher_close(struct rpc_publisher *publisher)
 {
-    assert_ptr_equal(publisher, socket_status == STATUS_OK ? &place : NULL);
+    assert_ptr_equal(publisher, open_sockets > 0 ? &place : NULL);
+    open_sockets -= publisher != NULL;
 }
 
 int __wrap_rpc_publisher_descriptor(struct rpc_publisher *publisher);
@@ -144,6 +202,7 @@ set_up(void **state)
 {
     (void)state;
     socket_event = eventfd(0, EFD_NONBLOCK);
+    events = fails_at = 0;
     atomic_store(&wanted, true);
     atomic_store(&rounds, 0);
     asked = 0;
@@ -161,7 +220,7 @@ tear_down(void **state)
     (void)state;
     buf_release(&sent);
     close(socket_event);
-    return 0;
+    return threads > 0 || open_sockets > 0 || events > 0;
 }
 
 static void
@@ -244,19 +303,57 @@ changes_are_asked_for_from_what_was_published_on(void **state)
     publisher_stop(publisher);
 }
 
+/* What is left of a batch that was not told to its end is not sent with the next one. */
 static void
-a_socket_that_cannot_be_opened_is_told(void **state)
+a_batch_that_breaks_off_leaves_nothing(void **state)
+{
+    static const enum status failures[] = {STATUS_CORRUPT, STATUS_STALE, STATUS_CANCELLED};
+    (void)state;
+    struct publisher *publisher = start();
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+        buf_reset(&sent);
+        lines = "B\t6.3c\t5.32\nG\t7\tu:a\n+<a> <b> <c> <u:a> .\n";
+        ends = failures[i];
+        present.batch = 20 + i;
+        wake(publisher);
+        lines = "B\t7.46\t6.3c\nC\t7.46\n";
+        ends = STATUS_OK;
+        wake(publisher);
+        assert_int_equal(since.batch, 20 + i);
+        (void)buf_append(&sent, "", 1);
+        assert_string_equal(sent.data, "[|3:7.46 3:6.3c 1 .|]\n");
+    }
+    publisher_stop(publisher);
+}
+
+static void
+what_cannot_be_started_is_told(void **state)
 {
     static const char *const endpoints[] = {"ipc://somewhere", NULL};
-    struct reason why = {""};
-    struct publisher *publisher = (struct publisher *)&place;
+    static const struct {
+        const char *text;
+        enum status socket, status;
+        int fails_at;
+    } cases[] = {{"no socket", STATUS_DENIED, STATUS_DENIED, 0},
+                 {"cannot make an eventfd: Too many open files", STATUS_OK, STATUS_SYSTEM, 1},
+                 {"cannot start a thread", STATUS_OK, STATUS_SYSTEM, 2}};
     (void)state;
-    socket_status = STATUS_DENIED;
-    assert_int_equal(
-        publisher_start(&publisher, (struct partition *)&place, 3, endpoints, NULL, &why),
-        STATUS_DENIED);
-    assert_null(publisher);
-    assert_string_equal(why.text, "no socket");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct reason why = {""};
+        struct publisher *publisher = (struct publisher *)&place;
+        socket_status = cases[i].socket;
+        fails_at = cases[i].fails_at;
+        assert_int_equal(
+            publisher_start(&publisher, (struct partition *)&place, 3, endpoints, NULL, &why),
+            cases[i].status);
+        assert_null(publisher);
+        assert_string_equal(why.text, cases[i].text);
+        assert_int_equal(events, 0);
+        assert_int_equal(threads, 0);
+        assert_int_equal(open_sockets, 0);
+    }
+    publisher_wake(NULL);
+    publisher_stop(NULL);
 }
 
 int
@@ -267,7 +364,8 @@ main(void)
         CASE(a_message_has_changes_of_one_document),
         CASE(long_changes_of_a_document_are_several_messages),
         CASE(changes_are_asked_for_from_what_was_published_on),
-        CASE(a_socket_that_cannot_be_opened_is_told),
+        CASE(a_batch_that_breaks_off_leaves_nothing),
+        CASE(what_cannot_be_started_is_told),
     };
     return cmocka_run_group_tests_name("publisher", tests, NULL, NULL);
 }
