@@ -6,10 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "base/arena.h"
 #include "base/codec.h"
 #include "index/client/federation/federation_state.h"
 #include "index/protocol/service_protocol.h"
@@ -27,6 +29,7 @@ static size_t waiting, asked[PARTITIONS_ASKED], fails; /* fails: which partition
 static uint64_t numbers[PARTITIONS_ASKED][3];
 static size_t told; /* numbers of an answer */
 static bool silent;
+static uint64_t session_ended[PARTITIONS_ASKED];
 static char request_asked[256];
 static size_t request_length;
 
@@ -42,8 +45,16 @@ __wrap_rpc_client_post(struct rpc_client *rpc, uint8_t verb, struct slice reques
                        uint32_t timeout_ms, rpc_done *done, void *context)
 {
     const size_t partition = (size_t)((const char *)rpc - (const char *)links) / sizeof *links;
-    assert_true(verb == INDEX_VERB_ESTIMATE || verb == INDEX_VERB_STAR);
     assert_int_equal(timeout_ms, SILENCE_MS);
+    if (verb == INDEX_VERB_END) {
+        struct codec_reader in = codec_reader_of(request);
+        assert_true(partition < PARTITIONS_ASKED);
+        session_ended[partition] = codec_get_u64(&in);
+        assert_true(codec_at_end(&in));
+        done(context, STATUS_TIMEOUT, SLICE(""), NULL); /* nothing depends on it */
+        return;
+    }
+    assert_true(verb == INDEX_VERB_ESTIMATE || verb == INDEX_VERB_STAR);
     assert_true(waiting < POSTED_MOST);
     posted[waiting].done = done;
     posted[waiting].context = context;
@@ -266,6 +277,90 @@ test_stars(void **state)
     expect("p:1", 0x010101);
 }
 
+static enum status
+estimate_star(oid predicate, double *rows, struct reason *why)
+{
+    double subjects;
+    return federation->source.estimate_star(federation->source.context, &predicate, 1, &subjects,
+                                            rows, why);
+}
+
+/* A pattern and a star may have the same bytes. */
+static void
+test_questions_of_two_kinds(void **state)
+{
+    const struct term other = term_iri(slice_of("\0\0\0", 3));
+    struct reason why = {""};
+    double rows;
+    oid id;
+    (void)state;
+    expect("\3", 0x010101);
+    char pattern[sizeof request_asked];
+    const size_t length = request_length;
+    memcpy(pattern, request_asked, length);
+    assert_int_equal(federation_id(federation, &other, &id, &why), STATUS_OK);
+    assert_int_equal(estimate_star(id, &rows, &why), STATUS_OK);
+    assert_int_equal(request_length, length);
+    assert_memory_equal(request_asked, pattern, length);
+    expect_asked(2, 2, 2);
+    assert_true(rows > 65792.5 && rows < 65793.5);
+    expect("\3", 0x010101);
+    expect_asked(2, 2, 2);
+}
+
+static void
+test_stars_that_fail(void **state)
+{
+    struct reason why = {""};
+    double rows;
+    (void)state;
+    fails = 2;
+    assert_int_equal(estimate_star(id_of("p:1"), &rows, &why), STATUS_SYSTEM);
+    assert_non_null(strstr(why.text, "it is ill"));
+}
+
+static void
+test_questions_that_are_too_long(void **state)
+{
+    const size_t length = FEDERATION_REQUEST_MAXIMUM;
+    char *text = malloc(length);
+    struct reason why = {""};
+    double rows;
+    oid id;
+    (void)state;
+    assert_non_null(text);
+    memset(text, 'a', length);
+    federation->terms.most = 4 * length;
+    const struct term term = term_iri(slice_of(text, length));
+    assert_int_equal(federation_id(federation, &term, &id, &why), STATUS_OK);
+    assert_int_equal(estimate_star(id, &rows, &why), STATUS_LIMIT);
+    assert_string_equal(why.text, "a request to the index is too long");
+    expect_asked(0, 0, 0);
+    free(text);
+}
+
+/* Each federation is a session, which is ended where it has begun. */
+static void
+test_sessions(void **state)
+{
+    (void)state;
+    const uint64_t first = federation->session;
+    assert_int_equal(client.last_session, first);
+    for (size_t begun = 0; begun < 8; begun++) {
+        struct federation *other = federation_new(&client, 1 << 20);
+        assert_int_equal(other->session, first + 1 + begun);
+        memset(session_ended, 0, sizeof session_ended);
+        for (size_t i = 0; i < PARTITIONS_ASKED; i++) {
+            other->begun[i] = begun >> i & 1;
+        }
+        federation_free(other);
+        for (size_t i = 0; i < PARTITIONS_ASKED; i++) {
+            assert_int_equal(session_ended[i], begun >> i & 1 ? first + 1 + begun : 0);
+        }
+    }
+    federation_free(NULL);
+}
+
 /* So many different questions that not all answers are kept: all are right. */
 static void
 test_many_estimates(void **state)
@@ -325,6 +420,33 @@ test_terms(void **state)
     assert_true(slice_is(federation_term(federation, id, text).value, "5"));
 }
 
+static void
+test_identifiers_are_resolved(void **state)
+{
+    const struct quad_source *source = federation_source(federation);
+    struct reason why = {""};
+    struct arena arena;
+    struct term term;
+    oid id;
+    (void)state;
+    arena_init(&arena, 1 << 16);
+    const oid one = id_of("a:1");
+    const struct term two = term_iri(SLICE("a:2"));
+    assert_int_equal(source->lookup(source->context, &two, &id, &why), STATUS_OK);
+    assert_int_equal(source->resolve(source->context, one, &arena, &term, &why), STATUS_OK);
+    assert_true(term.kind == TERM_IRI && slice_is(term.value, "a:1"));
+    assert_int_equal(source->resolve(source->context, id, &arena, &term, &why), STATUS_OK);
+    assert_true(slice_is(term.value, "a:2"));
+    assert_int_equal(source->resolve(source->context, OID_NONE, &arena, &term, &why),
+                     STATUS_CORRUPT);
+    assert_string_equal(why.text, "no term has the identifier 0");
+    arena_release(&arena);
+    arena_init(&arena, 1);
+    assert_int_equal(source->resolve(source->context, one, &arena, &term, &why), STATUS_LIMIT);
+    assert_string_equal(why.text, "a term does not fit in memory");
+    arena_release(&arena);
+}
+
 /* The memory of a query holds its terms and what partitions call them, together. */
 static void
 test_memory_of_terms(void **state)
@@ -381,8 +503,13 @@ main(void)
         CASE(test_a_partition_that_fails),
         CASE(test_partitions_that_are_silent),
         CASE(test_stars),
+        CASE(test_questions_of_two_kinds),
+        CASE(test_stars_that_fail),
+        CASE(test_questions_that_are_too_long),
+        CASE(test_sessions),
         CASE(test_many_estimates),
         CASE(test_terms),
+        CASE(test_identifiers_are_resolved),
         CASE(test_memory_of_terms),
         CASE(test_terms_may_take_all_of_their_memory),
     };
