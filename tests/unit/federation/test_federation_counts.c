@@ -276,6 +276,7 @@ static int
 tear_down(void **state)
 {
     (void)state;
+    assert_int_equal(told_open, 0);
     repeated_cache_free(client.repeated);
     return 0;
 }

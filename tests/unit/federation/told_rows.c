@@ -245,6 +245,7 @@ static int
 tear_down(void **state)
 {
     (void)state;
+    assert_int_equal(told_open, 0);
     federation_free(federation);
     federation = NULL;
     buf_release(&asked);
@@ -530,8 +531,17 @@ malformed_rows_are_refused(void **state)
     refused(STATUS_PROTOCOL);
     put_step(1, 0);
     codec_put_varint(&told[1].answer, INDEX_NAME_NEW);
-    codec_put_u64(&told[1].answer, OID_LOCAL + 1); /* nothing computed is stored */
-    codec_put_u8(&told[1].answer, TERM_NONE);
+    codec_put_u64(&told[1].answer, OID_LOCAL); /* nothing computed is stored */
+    codec_put_u8(&told[1].answer, TERM_IRI);
+    codec_put_slice(&told[1].answer, SLICE("urn:s"));
+    put_known(1, 0);
+    put_known(1, 0);
+    refused(STATUS_PROTOCOL);
+    put_step(1, 0);
+    codec_put_varint(&told[1].answer, INDEX_NAME_NEW);
+    codec_put_u64(&told[1].answer, oid_stored(1, OID_KIND_IRI));
+    codec_put_u8(&told[1].answer, TERM_LITERAL + 1); /* there is no such kind */
+    (void)buf_append_string(&told[1].answer, "more than enough for a row");
     refused(STATUS_PROTOCOL);
     put_step(1, 0);
     codec_put_varint(&told[1].answer, INDEX_NAME_NEW);
@@ -548,6 +558,9 @@ malformed_rows_are_refused(void **state)
     told[1].end = STATUS_SYSTEM;
     refused(STATUS_SYSTEM);
     assert_non_null(strstr(why.text, "partition 1"));
+    told[1].end = STATUS_AGAIN; /* is a failure, too, where nothing is awaited */
+    refused(STATUS_AGAIN);
+    told[1].end = STATUS_SYSTEM;
     client.partial = INDEX_PARTIAL_WARN; /* now it is left out */
     put_step(2, 1);
     put_integer(2, 7);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 struct index_client client;
-size_t piece, sessions_ended;
+size_t piece, sessions_ended, told_open;
 uint8_t told_flags;
 bool told_waits[PARTITIONS_ASKED];
 static struct partition_client links[PARTITIONS_ASKED];
@@ -33,6 +33,7 @@ __wrap_stream_start(struct index_stream_reader *stream, struct index_client *of,
     struct codec_reader in = codec_reader_of(request);
     *stream = (struct index_stream_reader){.client = of, .partition = partition};
     buf_init(&stream->incoming, TOLD_ANSWER);
+    told_open++;
     const uint8_t kind = codec_get_u8(&in);
     (void)codec_get_u64(&in);
     told_flags = codec_get_u8(&in);
@@ -60,6 +61,7 @@ void
 __wrap_stream_close(struct index_stream_reader *stream)
 {
     buf_release(&stream->incoming);
+    told_open--;
 }
 
 void

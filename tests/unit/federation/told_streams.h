@@ -22,6 +22,7 @@ enum { PARTITIONS_ASKED = 3, TOLD_ANSWER = 1 << 25 };
 extern struct index_client client;
 extern size_t piece;                      /* bytes that are handed out at once */
 extern size_t sessions_ended;             /* requests for it */
+extern size_t told_open;                  /* streams that are not closed */
 extern uint8_t told_flags;                /* of the request that is answered */
 extern bool told_waits[PARTITIONS_ASKED]; /* nothing of its answer has come yet */
 
