@@ -39,6 +39,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_answers/test_answer_share tests/unit/index_answers/test_change_lines \
 	tests/unit/index_answers/test_publisher tests/unit/index_answers/test_answers \
 	tests/unit/index_answers/test_service_loop tests/unit/index_answers/test_service_room \
+	tests/unit/index_answers/test_work_pool \
 	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates \
 	tests/unit/index_service/test_parted_joins tests/unit/index_service/test_positions \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
@@ -110,6 +111,9 @@ test_service_loop_WRAPS := clock_monotonic_ms eventfd read write file_close pthr
 	rpc_server_receive rpc_reply rpc_request_drop
 test_service_room_PARTS := $(test_service_loop_PARTS)
 test_service_room_WRAPS := $(test_service_loop_WRAPS)
+test_work_pool_WRAPS := pthread_create pthread_join pthread_cond_wait clock_monotonic_ms write rpc_request_drop \
+	partition_reader_open partition_reader_close partition_reader_renew partition_reader_source answer_pattern \
+	links_run_new links_run_free links_of
 test_answers_PARTS := tests/unit/index_answers/told_answers.o
 test_answers_WRAPS := cursor_write cursor_write_last cursor_memory cursor_cancelled cursor_turn cursor_threads turn_may_lend \
 	turn_is_wanted turn_lend turn_lent_back turn_cpu_us threads_start threads_join partition_reader_open \
