@@ -39,9 +39,9 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_answers/test_answer_share tests/unit/index_answers/test_change_lines \
 	tests/unit/index_answers/test_publisher tests/unit/index_answers/test_answers \
 	tests/unit/index_answers/test_service_loop tests/unit/index_answers/test_service_room \
-	tests/unit/index_answers/test_work_pool \
+	tests/unit/index_answers/test_work_pool tests/unit/index_answers/test_protocol \
 	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates \
-	tests/unit/index_service/test_parted_joins tests/unit/index_service/test_positions \
+	tests/unit/index_service/test_parted_joins tests/unit/index_service/test_positions tests/unit/index_service/test_client_calls \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_index_update tests/unit/index_service/test_merged_streams \
@@ -86,6 +86,7 @@ test_federation_keys_PARTS := tests/unit/federation/told_streams.o tests/unit/fe
 test_federation_keys_WRAPS := $(told_streams_WRAPS)
 test_merged_streams_PARTS := tests/unit/index_answers/told_lookups.o
 test_merged_streams_WRAPS := stream_start client_next_bytes stream_close stream_pass_on rpc_call
+test_client_calls_WRAPS := rpc_client_descriptor rpc_client_wait_ms rpc_client_process client_links_post clock_monotonic_ms poll
 test_positions_WRAPS := rpc_client_post client_wait
 test_change_stream_PARTS := tests/unit/index_service/told_changes.o
 test_change_stream_WRAPS := stream_start stream_next stream_close rpc_client_post client_wait poll
@@ -111,7 +112,10 @@ test_service_loop_WRAPS := clock_monotonic_ms eventfd read write file_close pthr
 	rpc_server_receive rpc_reply rpc_request_drop
 test_service_room_PARTS := $(test_service_loop_PARTS)
 test_service_room_WRAPS := $(test_service_loop_WRAPS)
-test_work_pool_WRAPS := pthread_create pthread_join pthread_cond_wait clock_monotonic_ms write rpc_request_drop \
+told_locks_WRAPS := pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_unlock pthread_cond_init \
+	pthread_cond_destroy pthread_cond_signal pthread_cond_broadcast
+test_work_pool_PARTS := tests/unit/index_answers/told_locks.o
+test_work_pool_WRAPS := $(told_locks_WRAPS) pthread_create pthread_join pthread_cond_wait clock_monotonic_ms write rpc_request_drop \
 	partition_reader_open partition_reader_close partition_reader_renew partition_reader_source answer_pattern \
 	links_run_new links_run_free links_of
 test_answers_PARTS := tests/unit/index_answers/told_answers.o
