@@ -40,7 +40,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_answers/test_publisher tests/unit/index_answers/test_answers \
 	tests/unit/index_answers/test_service_loop tests/unit/index_answers/test_service_room \
 	tests/unit/index_answers/test_work_pool tests/unit/index_answers/test_protocol \
-	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates \
+	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates tests/unit/federation/test_federation_waits \
 	tests/unit/index_service/test_parted_joins tests/unit/index_service/test_positions tests/unit/index_service/test_client_calls \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \
@@ -82,6 +82,8 @@ test_parted_joins_PARTS := tests/unit/index_service/served_partitions.o
 test_federation_estimates_WRAPS := rpc_client_post client_wait
 test_federation_values_PARTS := tests/unit/federation/told_streams.o tests/unit/federation/kept_counts.o
 test_federation_values_WRAPS := $(told_streams_WRAPS)
+test_federation_waits_PARTS := tests/unit/federation/told_streams.o
+test_federation_waits_WRAPS := $(told_streams_WRAPS) client_wait federation_put_shared clock_monotonic_ms
 test_federation_keys_PARTS := tests/unit/federation/told_streams.o tests/unit/federation/told_rows.o
 test_federation_keys_WRAPS := $(told_streams_WRAPS)
 test_merged_streams_PARTS := tests/unit/index_answers/told_lookups.o

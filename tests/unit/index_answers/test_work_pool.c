@@ -337,7 +337,8 @@ set_up(void **state)
     threads_most = 10;
     buf_init(&request, TEXT_MOST);
     buf_init(&answered, TEXT_MOST);
-    return work_pool_start(&pool, PLACE(partition, 0), &options, EVENT, &why) != STATUS_OK;
+    return work_pool_start(&pool, PLACE(partition, 0), &options, EVENT, &why) != STATUS_OK ||
+           told_made_locks != 2;
 }
 
 static int

@@ -243,6 +243,10 @@ a_partition_may_be_missed(void **state)
     assert_false(partitions[2].missing);
     /* It may fail once more. */
     assert_int_equal(client_miss(&client, 0, STATUS_NOT_FOUND, &what, &why), STATUS_OK);
+    client_begin(&client, INDEX_PARTIAL_WARN, 0, NULL);
+    assert_int_equal(client_miss(&client, 1, STATUS_SYSTEM, &what, &why), STATUS_OK);
+    assert_int_equal(client_miss(&client, 2, STATUS_SYSTEM, &what, &why), STATUS_OK);
+    assert_int_equal(client_miss(&client, 0, STATUS_SYSTEM, &what, &why), STATUS_SYSTEM);
     client_begin(&client, INDEX_PARTIAL_ERROR, 0, NULL);
     assert_int_equal(client_miss(&client, 1, STATUS_NOT_FOUND, &what, &why), STATUS_AGAIN);
     assert_false(partitions[1].missing);
