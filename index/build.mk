@@ -39,7 +39,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_answers/test_answer_share tests/unit/index_answers/test_change_lines \
 	tests/unit/index_answers/test_publisher tests/unit/index_answers/test_answers \
 	tests/unit/index_answers/test_service_loop tests/unit/index_answers/test_service_room \
-	tests/unit/index_answers/test_work_pool tests/unit/index_answers/test_protocol \
+	tests/unit/index_answers/test_work_pool tests/unit/index_answers/test_protocol tests/unit/index_answers/test_sessions \
 	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates tests/unit/federation/test_federation_waits \
 	tests/unit/index_service/test_parted_joins tests/unit/index_service/test_positions tests/unit/index_service/test_client_calls \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
@@ -114,6 +114,8 @@ test_service_loop_WRAPS := clock_monotonic_ms eventfd read write file_close pthr
 	rpc_server_receive rpc_reply rpc_request_drop
 test_service_room_PARTS := $(test_service_loop_PARTS)
 test_service_room_WRAPS := $(test_service_loop_WRAPS)
+test_sessions_WRAPS := clock_monotonic_ms partition_reader_open partition_reader_share partition_reader_close cursor_step \
+	cursor_cancelled cursor_write partition_keys_read
 told_locks_WRAPS := pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_unlock pthread_cond_init \
 	pthread_cond_destroy pthread_cond_signal pthread_cond_broadcast
 test_work_pool_PARTS := tests/unit/index_answers/told_locks.o

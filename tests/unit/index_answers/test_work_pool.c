@@ -420,7 +420,6 @@ stars_are_estimated(void **state)
         put_star(2);
         request.length = length;
         assert_int_equal(ask(INDEX_VERB_STAR), STATUS_PROTOCOL);
-        assert_string_equal(why.text, "a request for an estimate is malformed");
         put_star(2);
     }
     put_star(0);
