@@ -12,7 +12,8 @@
 enum { ROWS_MOST = 8, TEXT_MOST = 1 << 16 };
 
 static struct {
-    int64_t rows[ROWS_MOST]; /* each a row, up to the first of 0 */
+    int64_t rows[ROWS_MOST];   /* each a row, up to the first of 0, and */
+    unsigned steps[ROWS_MOST]; /* by how much its pattern is later than that of the one before */
     enum status end;
 } told[PARTITIONS_ASKED];
 static struct buf asked; /* what the partitions were asked */
@@ -106,7 +107,7 @@ told_answer(size_t partition, uint8_t kind, struct codec_reader *in, struct buf 
     }
     for (size_t i = 0; i < ROWS_MOST && told[partition].rows[i] != 0; i++) {
         if (kind == INDEX_STREAM_ROWS) {
-            codec_put_varint(out, 0);
+            codec_put_varint(out, told[partition].steps[i]);
         }
         codec_put_varint(out, INDEX_NAME_NEW);
         codec_put_u64(out, oid_inline_integer(told[partition].rows[i]));
@@ -361,6 +362,53 @@ rows_of_a_pattern_are_waited_for(void **state)
     source->scan_close(scan);
 }
 
+/* Reads all rows of three patterns, which must come in their order; returns how many. */
+static size_t
+read_in_order(const struct quad_oids *patterns, size_t most)
+{
+    const struct quad_source *source = federation_source(federation);
+    struct quad_oids rows[ROWS_MOST];
+    uint32_t numbers[ROWS_MOST], last = 0;
+    struct quad_scan *scan;
+    size_t all = 0, n = 1;
+    assert_int_equal(source->scan_many(source->context, patterns, 3, false, &scan, &why),
+                     STATUS_OK);
+    while (n > 0) {
+        assert_int_equal(source->scan_many_next(scan, rows, numbers, most, &n, &why), STATUS_OK);
+        assert_true(n <= most);
+        for (size_t i = 0; i < n; i++) {
+            assert_true(numbers[i] >= last);
+            assert_int_equal(rows[i].subject, patterns[numbers[i]].subject);
+            last = numbers[i];
+        }
+        all += n;
+    }
+    source->scan_close(scan);
+    return all;
+}
+
+/* However the rows of patterns lie in partitions, and whichever of these wait. */
+static void
+rows_of_all_partitions_are_in_order(void **state)
+{
+    static const unsigned steps[][2] = {{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {2, 0}};
+    const oid p = id_of("x:p");
+    const struct quad_oids patterns[] = {{.subject = id_of("x:0"), .predicate = p},
+                                         {.subject = id_of("x:1"), .predicate = p},
+                                         {.subject = id_of("x:2"), .predicate = p}};
+    (void)state;
+    piece = 1000;
+    for (size_t i = 0; i < 6 * 6 * 6 * 8; i++) {
+        for (size_t k = 0, rest = i / 8; k < PARTITIONS_ASKED; k++, rest /= 6) {
+            told[k].rows[0] = told[k].rows[1] = 1;
+            told[k].steps[0] = steps[rest % 6][0];
+            told[k].steps[1] = steps[rest % 6][1];
+            told_waits[k] = i >> k & 1;
+        }
+        assert_int_equal(read_in_order(patterns, 1 + i % 3), 6);
+    }
+}
+
 /* A place may stand for any node that several partitions have: it is named in each row. */
 static void
 patterns_of_nodes_that_several_have(void **state)
@@ -411,6 +459,7 @@ main(void)
         CASE(some_have_ended_and_some_wait),
         CASE(a_wait_that_fails_ends_the_rows),
         CASE(rows_of_a_pattern_are_waited_for),
+        CASE(rows_of_all_partitions_are_in_order),
         CASE(patterns_of_nodes_that_several_have),
     };
     return cmocka_run_group_tests_name("federation_waits", tests, NULL, NULL);
