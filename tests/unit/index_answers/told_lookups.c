@@ -17,7 +17,7 @@
 #include "index/protocol/service_protocol.h"
 #include "index/terms/oid.h"
 
-enum { TEXT_MOST = 1 << 16 };
+enum { TEXT_MOST = 1 << 16, EACH = 70 };
 
 static struct index_client *client;
 static struct reason why;
@@ -375,6 +375,42 @@ many_statements_are_read(void **state)
                      STATUS_PROTOCOL);
 }
 
+static void
+equal_statements_keep_their_order(void **state)
+{
+    const struct index_find find = {.words = SLICE("w"), .limit = MERGED_COUNT * EACH};
+    struct buf expected;
+    (void)state;
+    buf_init(&expected, TEXT_MOST);
+    for (unsigned i = 0; i < MERGED_COUNT * EACH; i++) {
+        char iri[32];
+        snprintf(iri, sizeof iri, "urn:%u", i);
+        put_statement(i / EACH, INDEX_SCORE_PARTS, iri, 0);
+        (void)buf_printf(&expected, "0 1.00 %s urn:%u\n", iri, i / EACH * EACH);
+    }
+    answer_with();
+    assert_int_equal(find_with(&find), STATUS_OK);
+    is_said(expected.data);
+    buf_release(&expected);
+    struct arena arena;
+    arena_init(&arena, 100); /* too little room */
+    assert_int_equal(index_find(client, &find, &arena, say_statement, NULL, &why), STATUS_LIMIT);
+    arena_release(&arena);
+}
+
+static void
+requests_that_are_too_long_are_not_sent(void **state)
+{
+    static char text[17 << 20];
+    const struct index_find find = {.words = slice_of(text, sizeof text), .limit = 1};
+    (void)state;
+    client->deadline_ms = 1; /* of a call before */
+    client->partitions[0].missing = true;
+    assert_int_equal(find_with(&find), STATUS_LIMIT);
+    assert_int_equal(client->deadline_ms, 0);
+    assert_false(client->partitions[0].missing);
+}
+
 /* A lookup may go on without a partition that fails, of which nothing is given then. */
 static void
 partitions_that_break_off_give_nothing(void **state)
@@ -555,6 +591,8 @@ told_lookups_run(void)
         CASE(the_best_statements_come_first),
         CASE(statements_come_pattern_by_pattern),
         CASE(many_statements_are_read),
+        CASE(equal_statements_keep_their_order),
+        CASE(requests_that_are_too_long_are_not_sent),
         CASE(partitions_that_break_off_give_nothing),
         CASE(only_some_failures_are_passed_over),
         CASE(resources_are_numbered_in_their_partitions),
