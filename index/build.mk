@@ -42,6 +42,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_answers/test_work_pool tests/unit/index_answers/test_protocol tests/unit/index_answers/test_sessions \
 	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates tests/unit/federation/test_federation_waits \
 	tests/unit/index_service/test_parted_joins tests/unit/index_service/test_positions tests/unit/index_service/test_client_calls tests/unit/index_service/test_client_whole \
+	tests/unit/index_service/test_client_queries \
 	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_index_update tests/unit/index_service/test_merged_streams \
@@ -88,6 +89,8 @@ test_federation_keys_PARTS := tests/unit/federation/told_streams.o tests/unit/fe
 test_federation_keys_WRAPS := $(told_streams_WRAPS)
 test_merged_streams_PARTS := tests/unit/index_answers/told_lookups.o
 test_merged_streams_WRAPS := stream_start client_next_bytes stream_close stream_pass_on rpc_call
+test_client_queries_WRAPS := clock_monotonic_ms getrandom rpc_client_open rpc_client_close rpc_client_outstanding client_wait \
+	client_links_cancel federation_new federation_free federation_source answer_query stream_pass_on
 test_client_whole_WRAPS := stream_pass_on index_pattern client_change federation_new federation_free federation_source \
 	provenance_new provenance_free provenance_source identity_new identity_free identity_find identity_write index_update
 test_client_calls_WRAPS := rpc_client_descriptor rpc_client_wait_ms rpc_client_process client_links_post clock_monotonic_ms poll
