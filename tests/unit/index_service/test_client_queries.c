@@ -315,7 +315,7 @@ a_client_waits_a_moment_before_it_closes(void **state)
     for (unsigned most = 2; most < 4; most++) {
         assert_int_equal(open_client(PARTITIONS_ASKED, NULL), STATUS_OK);
         client->cancel = &cancel;
-        outstanding[0] = 0;
+        assert_non_null(client->descriptors);
         outstanding[1] = 1;
         outstanding[2] = 2;
         waits = 0;
@@ -325,6 +325,12 @@ a_client_waits_a_moment_before_it_closes(void **state)
         assert_int_equal(waits, 3);
         assert_int_equal(outstanding[1], most == 2);
     }
+    assert_int_equal(open_client(PARTITIONS_ASKED, NULL), STATUS_OK);
+    outstanding[0] = 1;
+    waits = 0;
+    index_client_close(client);
+    client = NULL;
+    assert_int_equal(waits, 1);
 }
 
 static void
