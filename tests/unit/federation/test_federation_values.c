@@ -25,8 +25,22 @@ static struct {
 static struct {
     size_t partition;
     uint8_t form;
-    enum { HONEST, BREAKS_OFF, ENDS_EARLY, UNKNOWN, DESCENDS, BIG_NUMBERS, NO_TRIPLES } how;
+    enum {
+        HONEST,
+        BREAKS_OFF,
+        ENDS_EARLY,
+        UNKNOWN,
+        DESCENDS,
+        BIG_NUMBERS,
+        NO_TRIPLES,
+        REPEATS,
+        COUNTS_NOTHING,
+        COUNTS_TOO_MUCH
+    } how;
 } fault;
+/* Instead of its triples, each of the first two partitions has so many values, or so many triples
+ * of those that both have. */
+static size_t many_values, many_triples[2];
 static unsigned asked[TRIPLES_OF_VALUES + 1]; /* requests of each form */
 static size_t told;                           /* values that partitions sent */
 
@@ -65,15 +79,27 @@ put_values(size_t partition, struct codec_reader *in, struct buf *out)
     if (known[0] == partition + 1 && known[1] == partitions[partition].version) {
         return;
     }
+    for (uint64_t i = 0; i < many_values && partition < 2; i++, told++) {
+        codec_put_u64(out, i);
+        codec_put_u64(out, 1);
+        codec_put_varint(out, 1);
+    }
+    if (many_values > 0) {
+        return;
+    }
     for (size_t i = 0; i < TRIPLES_MOST && partitions[partition].triples[i][0] > 0; i++) {
         counts[partitions[partition].triples[i][0]]++;
     }
     const bool descends = is_false(partition, TRIPLES_VALUES, DESCENDS);
     for (uint64_t i = 0; i < VALUES; i++) {
         const uint64_t value = descends ? VALUES - 1 - i : i;
-        if (counts[value] > 0) {
+        const int times = is_false(partition, TRIPLES_VALUES, REPEATS) ? 2 : 1;
+        for (int k = 0; counts[value] > 0 && k < times; k++) {
             put_digest(out, value);
-            codec_put_varint(out, counts[value]);
+            codec_put_varint(out, is_false(partition, TRIPLES_VALUES, COUNTS_NOTHING) ? 0
+                                  : is_false(partition, TRIPLES_VALUES, COUNTS_TOO_MUCH)
+                                      ? UINT64_MAX
+                                      : counts[value]);
             told++;
         }
     }
@@ -86,6 +112,11 @@ put_triples(size_t partition, struct codec_reader *in, struct buf *out)
     const uint64_t count = codec_get_varint(in);
     const bool big = is_false(partition, TRIPLES_OF_VALUES, BIG_NUMBERS);
     codec_put_u8(out, TRIPLES_KNOWN);
+    for (uint64_t n = 0; partition < 2 && n < many_triples[partition]; n++) {
+        codec_put_varint(out, 0);
+        codec_put_u64(out, n);
+        codec_put_u64(out, n);
+    }
     for (uint64_t n = 0; n < count; n++) {
         struct term_digest wanted;
         wanted.high = codec_get_u64(in);
@@ -128,13 +159,15 @@ told_answer(size_t partition, uint8_t kind, struct codec_reader *in, struct buf 
 /* ---- counting ---- */
 
 static bool cancelled;
-static size_t memory;
+static size_t memory, looks, ended_at; /* ended_at: by the look of this number; 0: by none */
+static size_t given;                   /* values that were counted */
 
 static enum status
 look(const void *context, struct reason *why)
 {
     (void)context;
-    return cancelled ? status_fail(why, STATUS_CANCELLED, "time is over") : STATUS_OK;
+    return cancelled || ++looks == ended_at ? status_fail(why, STATUS_CANCELLED, "time is over")
+                                            : STATUS_OK;
 }
 
 /* How many different triples of all partitions have the value. */
@@ -170,11 +203,12 @@ ask(bool bound, bool different, struct reason *why)
         request.pattern.object = request.pattern.predicate;
     }
     memset(asked, 0, sizeof asked);
-    told = 0;
+    told = looks = 0;
     client_begin(&client, client.partial, 0, NULL);
     const enum status status =
         source->count_values(source->context, &request, different, &counts, &n, why);
-    for (uint64_t value = 1; value < 32 && status == STATUS_OK; value++) {
+    given = n;
+    for (uint64_t value = 1; value < 32 && status == STATUS_OK && many_values == 0; value++) {
         const struct term_digest digest = digest_of(value);
         const uint64_t expected = count_slowly(value);
         if (expected > 0) {
@@ -184,6 +218,7 @@ ask(bool bound, bool different, struct reason *why)
             at++;
         }
     }
+    at = many_values > 0 ? n : at;
     assert_true(status == STATUS_OK ? at == n : counts == NULL && why->text[0] != '\0');
     free(counts);
     federation_free(federation);
@@ -218,6 +253,7 @@ set_up(void **state)
     fault.how = HONEST;
     cancelled = false;
     memory = MEMORY;
+    ended_at = many_values = many_triples[0] = many_triples[1] = 0;
     told_begin();
     return 0;
 }
@@ -311,6 +347,9 @@ what_is_wrong_is_no_count(void **state)
         {TRIPLES_VALUES, ENDS_EARLY, STATUS_PROTOCOL},
         {TRIPLES_VALUES, DESCENDS, STATUS_PROTOCOL},
         {TRIPLES_VALUES, UNKNOWN, STATUS_UNSUPPORTED},
+        {TRIPLES_VALUES, REPEATS, STATUS_PROTOCOL},
+        {TRIPLES_VALUES, COUNTS_NOTHING, STATUS_PROTOCOL},
+        {TRIPLES_VALUES, COUNTS_TOO_MUCH, STATUS_PROTOCOL},
         {TRIPLES_OF_VALUES, ENDS_EARLY, STATUS_PROTOCOL},
         {TRIPLES_OF_VALUES, BIG_NUMBERS, STATUS_PROTOCOL},
         {TRIPLES_OF_VALUES, NO_TRIPLES, STATUS_PROTOCOL},
@@ -344,6 +383,101 @@ it_ends_in_time_and_in_its_memory(void **state)
     expect(false, STATUS_OK);
 }
 
+/* Only the values' own numbers decide: a partition may have so many, and all together. */
+static void
+values_have_a_part_of_the_memory(void **state)
+{
+    enum { VALUE = sizeof(struct value_count) };
+    static const uint64_t several[PARTITIONS_ASKED][TRIPLES_MOST][2] = {
+        {{1, 1}, {2, 1}, {3, 1}}, {{4, 1}, {5, 1}, {6, 1}}, {{7, 1}}};
+    (void)state;
+    for (size_t i = 0; i < PARTITIONS_ASKED; i++) {
+        memcpy(partitions[i].triples, several[i], sizeof several[i]);
+    }
+    memory = 4 * 3 * VALUE - 1; /* three of one partition are too many */
+    expect(false, STATUS_LIMIT);
+    memory++;
+    partitions[2].triples[0][0] = 6; /* six values in all, as many as may be */
+    partitions[2].version++;
+    expect(false, STATUS_OK);
+    assert_int_equal(given, 6);
+    expect(false, STATUS_OK); /* from what is kept */
+    assert_int_equal(told, 0);
+    partitions[2].triples[0][0] = 7;
+    partitions[2].version++;
+    expect(false, STATUS_LIMIT);
+    expect(false, STATUS_LIMIT); /* from what is kept */
+    assert_int_equal(told, 0);
+    memory = MEMORY;
+    expect(false, STATUS_OK);
+    assert_int_equal(told, 0);
+}
+
+/* That there are too many is kept, too. */
+static void
+too_many_values_or_triples_are_not_counted(void **state)
+{
+    enum { VALUES = 1 << 18, TRIPLES = 1 << 21 };
+    (void)state;
+    piece = 1 << 20;
+    memory = 256 << 20;
+    for (many_values = VALUES; many_values <= VALUES + 1; many_values++) {
+        struct reason why = {""};
+        const bool many = many_values > VALUES;
+        partitions[0].version++;
+        /* One record of the first value is all that comes, so others have none. */
+        many_triples[0] = 1;
+        assert_int_equal(ask(false, false, &why), many ? STATUS_LIMIT : STATUS_PROTOCOL);
+        assert_int_equal(asked[TRIPLES_OF_VALUES], many ? 0 : PARTITIONS_ASKED);
+    }
+    for (int times = 0; times < 2; times++) {
+        expect(false, STATUS_LIMIT);
+        assert_int_equal(told, 0);
+        assert_int_equal(asked[TRIPLES_OF_VALUES], 0);
+    }
+    many_values = 1;
+    many_triples[0] = many_triples[1] = TRIPLES / 2;
+    for (int over = 0; over < 2; over++) {
+        partitions[0].version++;
+        many_triples[1] += (size_t)over;
+        expect(false, over > 0 ? STATUS_LIMIT : STATUS_OK);
+        assert_int_equal(asked[TRIPLES_OF_VALUES], PARTITIONS_ASKED);
+        expect(false, over > 0 ? STATUS_LIMIT : STATUS_OK);
+        assert_int_equal(told + asked[TRIPLES_OF_VALUES], 0);
+    }
+}
+
+/* It is asked before values are merged, and after each few thousand. */
+static void
+it_is_asked_now_and_then_whether_to_go_on(void **state)
+{
+    enum { CHECKED = 4096 };
+    (void)state;
+    piece = 1 << 20;
+    many_values = 2 * CHECKED;
+    expect(true, STATUS_OK);
+    assert_int_equal(looks, 3);
+    for (ended_at = 1; ended_at <= 3; ended_at++) {
+        partitions[0].version++;
+        expect(true, STATUS_CANCELLED);
+    }
+    many_values--;
+    expect(true, STATUS_OK);
+    assert_int_equal(looks, 2);
+    client.partitions[2].missing = true;
+    struct federation *federation = federation_new(&client, 1 << 20);
+    const struct quad_source *source = federation_source(federation);
+    const struct count_request request = {.by = TRIPLE_SUBJECT, .memory = memory, .check = look};
+    struct value_count *counts;
+    struct reason why = {""};
+    size_t n;
+    assert_int_equal(source->count_values(source->context, &request, false, &counts, &n, &why),
+                     STATUS_UNSUPPORTED);
+    assert_string_equal(why.text, "a partition is missing");
+    assert_null(counts);
+    federation_free(federation);
+}
+
 int
 main(void)
 {
@@ -354,6 +488,11 @@ main(void)
         cmocka_unit_test_setup_teardown(a_partition_that_goes_away_is_told, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_wrong_is_no_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(it_ends_in_time_and_in_its_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(values_have_a_part_of_the_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(too_many_values_or_triples_are_not_counted, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(it_is_asked_now_and_then_whether_to_go_on, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) + kept_counts_run();
 }
