@@ -187,7 +187,15 @@ __wrap_stream_pass_on(struct index_client *of, size_t partition, struct slice re
     struct codec_reader in = codec_reader_of(request);
     assert_ptr_equal(of, client);
     assert_true(piece == take && context == &called);
-    assert_int_equal(codec_get_u8(&in), INDEX_STREAM_QUERY);
+    const uint8_t stream = codec_get_u8(&in);
+    if (stream == INDEX_STREAM_VERIFY || stream == INDEX_STREAM_DUMP) {
+        const bool verify = stream == INDEX_STREAM_VERIFY;
+        (void)buf_printf(&called, "%s %zu\n", verify ? "verify" : "dump", partition);
+        assert_true(verify || codec_get_u8(&in) == 0);
+        assert_true(codec_at_end(&in));
+        return partition == fails_at ? status_fail(reason, answer_status, "it is ill") : STATUS_OK;
+    }
+    assert_int_equal(stream, INDEX_STREAM_QUERY);
     const struct slice sparql = codec_get_slice(&in), format = codec_get_slice(&in);
     const unsigned timeout_ms = (unsigned)codec_get_varint(&in);
     const struct slice graph = codec_get_slice(&in);
@@ -472,6 +480,46 @@ one_partition_answers_all_queries(void **state)
     free(text);
 }
 
+/* ---- whole partitions ---- */
+
+static void
+damaged_partitions_do_not_end_a_check(void **state)
+{
+    (void)state;
+    assert_int_equal(open_client(PARTITIONS_ASKED, NULL), STATUS_OK);
+    buf_reset(&called);
+    assert_int_equal(index_verify(client, take, &called, &why), STATUS_OK);
+    expect_called("verify 0\nverify 1\nverify 2\n");
+    for (fails_at = 0; fails_at < PARTITIONS_ASKED; fails_at++) {
+        answer_status = STATUS_CORRUPT;
+        assert_int_equal(index_verify(client, take, &called, &why), STATUS_CORRUPT);
+        assert_string_equal(why.text, "it is ill");
+        expect_called("verify 0\nverify 1\nverify 2\n");
+        answer_status = STATUS_TIMEOUT;
+        assert_int_equal(index_verify(client, take, &called, &why), STATUS_TIMEOUT);
+        expect_called(fails_at == 0   ? "verify 0\n"
+                      : fails_at == 1 ? "verify 0\nverify 1\n"
+                                      : "verify 0\nverify 1\nverify 2\n");
+    }
+}
+
+static void
+the_only_partition_is_passed_on(void **state)
+{
+    (void)state;
+    assert_int_equal(open_client(1, NULL), STATUS_OK);
+    buf_reset(&called);
+    client->deadline_ms = 1; /* of a call before */
+    assert_int_equal(index_dump(client, NULL, take, &called, &why), STATUS_OK);
+    expect_called("dump 0\n");
+    assert_int_equal(client->deadline_ms, 0);
+    char *text = memory_zero(9 << 20, 1);
+    assert_int_equal(index_search(client, slice_of(text, 9 << 20), 0, take, &called, &why),
+                     STATUS_LIMIT);
+    assert_string_equal(why.text, "a request to the index is too long");
+    free(text);
+}
+
 int
 main(void)
 {
@@ -484,6 +532,8 @@ main(void)
         CASE(a_query_goes_to_the_partition_that_has_its_graphs),
         CASE(a_query_may_name_its_graphs_beside_it),
         CASE(one_partition_answers_all_queries),
+        CASE(damaged_partitions_do_not_end_a_check),
+        CASE(the_only_partition_is_passed_on),
     };
     return cmocka_run_group_tests_name("client_queries", tests, NULL, NULL);
 }

@@ -49,6 +49,7 @@ __wrap_stream_start(struct index_stream_reader *stream, struct index_client *cli
                     size_t partition, struct slice request)
 {
     *stream = (struct index_stream_reader){.client = client, .partition = partition};
+    assert_int_equal(client->deadline_ms, 0);
     open_streams++;
     asked_stream = (uint8_t)request.at[0];
     asked |= 1u << partition;
@@ -394,6 +395,8 @@ test_searches_are_merged_by_score(void **state)
     assert_int_equal(index_search(client, SLICE("words"), 0, take, &out, &why), STATUS_OK);
     is_out("0.33333333333333333333333333333333333333333\ta\n"
            "0.333333333333333333333333333333333333\tb\nno score\n");
+    scripts[1].end = STATUS_SYSTEM;
+    assert_int_equal(index_search(client, SLICE("words"), 0, take, &out, &why), STATUS_SYSTEM);
     finish(client);
 }
 
