@@ -40,7 +40,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_answers/test_publisher tests/unit/index_answers/test_answers \
 	tests/unit/index_answers/test_service_loop tests/unit/index_answers/test_service_room \
 	tests/unit/index_answers/test_work_pool tests/unit/index_answers/test_protocol tests/unit/index_answers/test_sessions \
-	tests/unit/index_answers/test_cursor_window \
+	tests/unit/index_answers/test_cursor_window tests/unit/index_answers/test_answer_triples \
 	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates tests/unit/federation/test_federation_waits \
 	tests/unit/index_service/test_parted_joins tests/unit/index_service/test_positions tests/unit/index_service/test_client_calls tests/unit/index_service/test_client_whole \
 	tests/unit/index_service/test_client_queries \
@@ -124,6 +124,8 @@ test_sessions_WRAPS := clock_monotonic_ms partition_reader_open partition_reader
 	cursor_cancelled cursor_write partition_keys_read
 told_locks_WRAPS := pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_unlock pthread_cond_init \
 	pthread_cond_destroy pthread_cond_signal pthread_cond_broadcast
+test_answer_triples_WRAPS := cursor_write cursor_step cursor_cancelled cursor_memory partition_reader_source \
+	partition_reader_version partition_reader_digest answer_values answer_triples_of_values
 test_cursor_window_PARTS := tests/unit/index_answers/told_locks.o
 test_cursor_window_WRAPS := $(told_locks_WRAPS) pthread_cond_wait threads_start threads_join write turn_open turn_close turn_take \
 	turn_give turn_step turns_wake
