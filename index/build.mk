@@ -30,30 +30,35 @@ index_OBJECTS += $(addprefix index/write/,batch_commit.o batch_gather.o batch_st
 PROGRAMS += quadrille-index
 quadrille-index_OBJECTS := stages/index/index_stage.o
 UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_changes \
-	tests/unit/index/test_index_blocks tests/unit/index/test_index_faults tests/unit/index/test_index_gathering tests/unit/index/test_index_kill \
-	tests/unit/index/test_index_maintenance tests/unit/index/test_index_mixed tests/unit/index/test_index_partition \
-	tests/unit/index/test_index_quads tests/unit/index/test_index_rows tests/unit/index/test_index_staging \
-	tests/unit/index/test_index_statistics tests/unit/index/test_index_verify tests/unit/index_trees/test_trees tests/unit/index_trees/test_waiting_rows \
-	tests/unit/index/test_node_lists tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
+	tests/unit/index/test_index_blocks tests/unit/index/test_index_faults tests/unit/index/test_index_gathering \
+	tests/unit/index/test_index_kill tests/unit/index/test_index_maintenance tests/unit/index/test_index_mixed \
+	tests/unit/index/test_index_partition tests/unit/index/test_index_quads tests/unit/index/test_index_rows \
+	tests/unit/index/test_index_staging tests/unit/index/test_index_statistics tests/unit/index/test_index_verify \
+	tests/unit/index_trees/test_trees tests/unit/index_trees/test_waiting_rows tests/unit/index/test_node_lists \
+	tests/unit/index/test_patch tests/unit/index/test_triple_counts tests/unit/index_service/test_answer_cache \
 	tests/unit/index_service/test_change_stream tests/unit/federation/test_federation_counts \
 	tests/unit/index_answers/test_answer_share tests/unit/index_answers/test_change_lines \
 	tests/unit/index_answers/test_publisher tests/unit/index_answers/test_answers \
 	tests/unit/index_answers/test_service_loop tests/unit/index_answers/test_service_room \
-	tests/unit/index_answers/test_work_pool tests/unit/index_answers/test_protocol tests/unit/index_answers/test_sessions \
-	tests/unit/index_answers/test_cursor_window tests/unit/index_answers/test_answer_triples \
-	tests/unit/index_service/test_cursor tests/unit/federation/test_federation_estimates tests/unit/federation/test_federation_waits \
-	tests/unit/index_service/test_parted_joins tests/unit/index_service/test_positions tests/unit/index_service/test_client_calls tests/unit/index_service/test_client_whole \
-	tests/unit/index_service/test_client_queries \
-	tests/unit/index_service/test_follower tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
+	tests/unit/index_answers/test_work_pool tests/unit/index_answers/test_protocol \
+	tests/unit/index_answers/test_sessions tests/unit/index_answers/test_cursor_window \
+	tests/unit/index_answers/test_answer_triples tests/unit/index_service/test_cursor \
+	tests/unit/federation/test_federation_estimates tests/unit/federation/test_federation_waits \
+	tests/unit/index_service/test_parted_joins tests/unit/index_service/test_positions \
+	tests/unit/index_service/test_client_calls tests/unit/index_service/test_client_whole \
+	tests/unit/index_service/test_client_queries tests/unit/index_service/test_follower \
+	tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_index_update tests/unit/index_service/test_merged_streams \
 	tests/unit/index/test_partition_keys tests/unit/federation/test_federation_keys \
 	tests/unit/index_service/test_provenance tests/unit/index_service/test_share \
 	tests/unit/index_service/test_stream_reader tests/unit/index_service/test_turns \
-	tests/unit/index_terms/test_checked_sort tests/unit/index_terms/test_index_nodes tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_lexicon tests/unit/index_terms/test_node_cache \
+	tests/unit/index_terms/test_checked_sort tests/unit/index_terms/test_index_nodes \
+	tests/unit/index_terms/test_index_oid tests/unit/index_terms/test_lexicon tests/unit/index_terms/test_node_cache \
 	tests/unit/federation/test_federation_values tests/unit/index_terms/test_term_digests \
-	tests/unit/index_terms/test_term_blocks tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_tokens tests/unit/index_terms/test_word_trees \
-	tests/unit/index_terms/test_words
+	tests/unit/index_terms/test_term_blocks tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_tokens \
+	tests/unit/index_terms/test_word_trees tests/unit/index_terms/test_words \
+	tests/unit/index_answers/test_provenance_source
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
 fuzz_index_requests_ALONE := it turns leak detection off
 test_index_changes_PARTS := tests/unit/index/index_change_log.o tests/unit/index/index_change_damage.o
@@ -143,6 +148,10 @@ test_answers_WRAPS := cursor_write cursor_write_last cursor_memory cursor_cancel
 test_change_lines_WRAPS := change_reader_open change_reader_open_at change_reader_close change_reader_batch \
 	change_reader_block change_log_state change_log_after lexicon_nodes nodes_reader_new nodes_reader_free nodes_resolve \
 	lexicon_find tree_latch latch_enter_reading latch_leave documents_get
+test_provenance_source_PARTS := $(addprefix tests/unit/index_answers/,told_records.o provenance_bed.o provenance_calls.o \
+	provenance_store.o)
+test_provenance_source_WRAPS := metastore_client_open metastore_client_close metastore_get metastore_scan metastore_wait \
+	meta_quads clock_monotonic_ms
 test_publisher_WRAPS := rpc_publisher_open rpc_publisher_close rpc_publisher_descriptor rpc_publisher_wanted rpc_publish \
 	partition_position partition_changes pthread_create pthread_join eventfd file_close
 test_cursor_PARTS := tests/unit/index_answers/direct_answers.o tests/unit/index_answers/direct_lookups.o
