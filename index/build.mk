@@ -161,12 +161,17 @@ test_follower_PARTS := tests/unit/index_service/served_partitions.o
 test_follower_WRAPS := stream_next
 test_index_maintenance_WRAPS := environment_checkpoint
 UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/test_index_tables \
-	tests/unit/index_parts/test_tree_calls
+	tests/unit/index_parts/test_tree_calls tests/unit/index_parts/test_verify_steps
 test_index_tables_PARTS := tests/unit/index_parts/index_records.o
 test_index_tables_WRAPS := tree_get tree_put cursor_write cursor_write_last clock_monotonic_ms partition_reader_open \
 	partition_reader_share partition_reader_close
 test_tree_calls_WRAPS := tree_get tree_position tree_cursor_open tree_cursor_move fence_seek fence_next tree_copy_pages \
 	tree_compact_step
+test_verify_steps_PARTS := tests/unit/index_parts/verify_told.o
+test_verify_steps_WRAPS := partition_merge_staged partition_health partition_write_words partition_stats environment_tree \
+	tree_copy_pages literals_check lexicon_nodes nodes_walk lexicon_find_stored lexicon_walk rolling_open rolling_close \
+	rolling_lock rolling_step rolling_document rolling_subjects partition_reader_document partition_reader_source \
+	quad_lines change_log_check quads_tree_name statistics_next statistics_compare
 test_index_parts_PARTS := tests/unit/index_parts/posting_pieces.o tests/unit/index_parts/links_lists.o \
 	tests/unit/index_parts/census_model.o tests/unit/index_parts/memtable_model.o tests/unit/index_parts/statistics_records.o tests/unit/index_parts/verify_reports.o tests/unit/index_parts/word_queries.o
 test_provenance_ALONE := it starts itself anew as the metadata store

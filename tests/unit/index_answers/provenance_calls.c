@@ -155,6 +155,12 @@ other_graphs_are_the_other_source_s(void **state)
                      STATUS_OK);
     assert_true(subjects == 0 && all == 0);
     told_calls("");
+    const oid first[] = {stars[2], 3};
+    subjects = all = 1;
+    assert_int_equal(source->estimate_star(source->context, first, 2, &subjects, &all, &why),
+                     STATUS_OK);
+    assert_true(subjects == 0 && all == 0);
+    told_calls("");
     told.estimates = STATUS_SYSTEM;
     assert_int_equal(source->estimate_star(source->context, stars, 1, &subjects, &all, &why),
                      STATUS_SYSTEM);

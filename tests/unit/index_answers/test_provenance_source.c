@@ -211,6 +211,26 @@ nodes_lead_to_their_records(void **state)
     end();
 }
 
+/* Two records say the same of nodes with the same names. */
+static void
+nodes_of_two_records_are_in_no_triple_together(void **state)
+{
+    (void)state;
+    static const struct told_record alike[] = {
+        {"uhttp://a.example/1", "_:a " P0 " _:b"},
+        {"uhttp://a.example/2", "_:a " P0 " _:b"},
+    };
+    begin();
+    told.records = alike;
+    told.count = 2;
+    rows(NULL, NULL, NULL, "_:p0a " P0 " _:p0b\n_:p1a " P0 " _:p1b\n");
+    rows("_:p0a", NULL, "_:p0b", "_:p0a " P0 " _:p0b\n");
+    rows("_:p1a", NULL, "_:p1b", "_:p1a " P0 " _:p1b\n");
+    rows("_:p0a", NULL, "_:p1b", "");
+    rows("_:p1a", NULL, "_:p0b", "");
+    end();
+}
+
 static void
 what_is_archived_leads_to_its_record_once_it_is_known(void **state)
 {
@@ -323,6 +343,7 @@ main(void)
         CASE(many_records_are_read_bit_by_bit),
         CASE(a_scan_that_finds_nothing_is_cancelled),
         CASE(nodes_lead_to_their_records),
+        CASE(nodes_of_two_records_are_in_no_triple_together),
         CASE(what_is_archived_leads_to_its_record_once_it_is_known),
         CASE(terms_keep_their_identifiers),
         CASE(predicates_are_known_by_their_places),
