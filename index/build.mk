@@ -61,6 +61,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_answers/test_provenance_source
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
 fuzz_index_requests_ALONE := it turns leak detection off
+test_backup_stream_WRAPS := file_write_all fsync close
 test_index_changes_PARTS := tests/unit/index/index_change_log.o tests/unit/index/index_change_damage.o
 test_index_nodes_WRAPS := term_cache_put node_cache_put
 test_index_changes_WRAPS := clock_wall_ms tree_get tree_put tree_cursor_open tree_cursor_move tree_cursor_delete
@@ -161,12 +162,18 @@ test_follower_PARTS := tests/unit/index_service/served_partitions.o
 test_follower_WRAPS := stream_next
 test_index_maintenance_WRAPS := environment_checkpoint
 UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/test_index_tables \
-	tests/unit/index_parts/test_tree_calls tests/unit/index_parts/test_verify_steps
+	tests/unit/index_parts/test_tree_calls tests/unit/index_parts/test_verify_steps \
+	tests/unit/index_parts/test_maintenance_steps
 test_index_tables_PARTS := tests/unit/index_parts/index_records.o
 test_index_tables_WRAPS := tree_get tree_put cursor_write cursor_write_last clock_monotonic_ms partition_reader_open \
 	partition_reader_share partition_reader_close
 test_tree_calls_WRAPS := tree_get tree_position tree_cursor_open tree_cursor_move fence_seek fence_next tree_copy_pages \
 	tree_compact_step
+test_maintenance_steps_WRAPS := environment_tree tree_name tree_file tree_copy_pages environment_log_files \
+	environment_hold_log environment_release_log partition_hold_staging partition_release_staging partition_lock_writer \
+	partition_health transaction_begin transaction_abort transaction_commit environment_close_latches \
+	environment_open_latches environment_checkpoint environment_bytes tree_latch latch_enter_reading latch_leave \
+	quads_merge_step tree_compact_step read usleep
 test_verify_steps_PARTS := tests/unit/index_parts/verify_told.o
 test_verify_steps_WRAPS := partition_merge_staged partition_health partition_write_words partition_stats environment_tree \
 	tree_copy_pages literals_check lexicon_nodes nodes_walk lexicon_find_stored lexicon_walk rolling_open rolling_close \

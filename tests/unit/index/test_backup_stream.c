@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,12 +16,51 @@
 #include "base/codec.h"
 #include "base/system/file.h"
 #include "index/maintenance/backup.h"
+#include "tests/unit/open_descriptors.h"
 #include "tests/unit/scratch.h"
 
 enum { PATH = SCRATCH_SIZE + 512, TEXT_MAXIMUM = 1 << 16 };
 
 static char base[SCRATCH_SIZE], folder[PATH];
 static struct buf stream, manifest_text;
+static int write_error, sync_error, close_error; /* errno of a call that fails; 0: none does */
+
+bool __real_file_write_all(int file, struct slice bytes);
+bool __wrap_file_write_all(int file, struct slice bytes);
+bool
+__wrap_file_write_all(int file, struct slice bytes)
+{
+    if (write_error != 0) {
+        errno = write_error;
+        return false;
+    }
+    return __real_file_write_all(file, bytes);
+}
+
+int __real_fsync(int file);
+int __wrap_fsync(int file);
+int
+__wrap_fsync(int file)
+{
+    if (sync_error != 0) {
+        errno = sync_error;
+        return -1;
+    }
+    return __real_fsync(file);
+}
+
+int __real_close(int file);
+int __wrap_close(int file);
+int
+__wrap_close(int file)
+{
+    const int closed = __real_close(file);
+    if (close_error != 0) {
+        errno = close_error;
+        return -1;
+    }
+    return closed;
+}
 
 static int
 set_up(void **state)
@@ -197,6 +237,142 @@ a_copy_of_a_file_is_told_with_its_digest(void **state)
     assert_non_null(strstr(why.text, "cannot make"));
 }
 
+/* ---- faults ---- */
+
+static void
+copies_that_fail(void **state)
+{
+    struct reason why = {""};
+    (void)state;
+    char from[PATH], to[PATH], text[2 * PATH], digest[65];
+    snprintf(from, sizeof from, "%s/from", base);
+    snprintf(to, sizeof to, "%s/to", base);
+    (void)unlink(to);
+    FILE *file = fopen(from, "w");
+    assert_non_null(file);
+    assert_true(fputs("abcde", file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    const struct {
+        int *error, code;
+        enum status status;
+    } cases[] = {{&write_error, EIO, STATUS_SYSTEM},  {&write_error, ENOSPC, STATUS_FULL},
+                 {&write_error, EDQUOT, STATUS_FULL}, {&sync_error, EIO, STATUS_SYSTEM},
+                 {&sync_error, ENOSPC, STATUS_FULL},  {&close_error, EIO, STATUS_SYSTEM},
+                 {&close_error, EDQUOT, STATUS_FULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t bytes = 0;
+        const size_t before = open_descriptors();
+        *cases[i].error = cases[i].code;
+        assert_int_equal(backup_copy_file(from, to, "name", NULL, digest, &bytes, &why),
+                         cases[i].status);
+        *cases[i].error = 0;
+        snprintf(text, sizeof text, "cannot write %s: %s", to, strerror(cases[i].code));
+        assert_string_equal(why.text, text);
+        assert_int_equal(open_descriptors(), before);
+        assert_int_equal(unlink(to), 0);
+    }
+    /* A manifest that cannot be written. */
+    FILE *manifest = fopen(from, "r");
+    assert_non_null(manifest);
+    uint64_t bytes = 0;
+    assert_int_equal(backup_copy_file(from, to, "name", manifest, NULL, &bytes, &why),
+                     STATUS_SYSTEM);
+    assert_non_null(strstr(why.text, "cannot write the manifest"));
+    assert_int_equal(fclose(manifest), 0);
+    assert_int_equal(unlink(to), 0);
+    /* And one that can be. */
+    manifest = tmpfile();
+    assert_non_null(manifest);
+    assert_int_equal(backup_copy_file(from, to, "name", manifest, NULL, &bytes, &why), STATUS_OK);
+    assert_int_equal(bytes, 5);
+    rewind(manifest);
+    assert_non_null(fgets(text, sizeof text, manifest));
+    assert_string_equal(
+        text, "36bbe50ed96841d10443bcb670d6554f0a34b761be67ec9c4a8ad2c0c44ca42c\t5\tname\n");
+    assert_null(fgets(text, sizeof text, manifest));
+    assert_int_equal(fclose(manifest), 0);
+}
+
+static void
+receivers_that_cannot_write(void **state)
+{
+    struct reason why = {""};
+    (void)state;
+    char path[PATH];
+    const uint8_t begin_file[] = {BACKUP_FILE, 1, 'a'}, bytes[] = {BACKUP_BYTES, 2, 'x', 'y'},
+                  end_file[] = {BACKUP_END}, whole[] = {BACKUP_WHOLE};
+#define FRAME(frame) slice_of((const char *)(frame), sizeof(frame))
+    remove_folder();
+    const size_t before = open_descriptors();
+    snprintf(path, sizeof path, "%s/none/copy", base);
+    struct backup_receiver *receiver = backup_receiver_new(path, "index", NULL);
+    assert_int_equal(backup_receive(receiver, FRAME(begin_file), &why), STATUS_SYSTEM);
+    assert_non_null(strstr(why.text, "cannot make"));
+    backup_receiver_free(receiver);
+    snprintf(path, sizeof path, "%s/copy", base);
+    receiver = backup_receiver_new(path, "index", NULL);
+    assert_int_equal(backup_receive(receiver, FRAME(begin_file), &why), STATUS_OK);
+    write_error = ENOSPC;
+    assert_int_equal(backup_receive(receiver, FRAME(bytes), &why), STATUS_FULL);
+    write_error = 0;
+    backup_receiver_free(receiver);
+    assert_int_equal(open_descriptors(), before);
+    /* The file of before is not written over. */
+    receiver = backup_receiver_new(path, "index", NULL);
+    assert_int_equal(backup_receive(receiver, FRAME(begin_file), &why), STATUS_SYSTEM);
+    assert_non_null(strstr(why.text, "cannot make"));
+    assert_non_null(strstr(why.text, "/copy/a"));
+    backup_receiver_free(receiver);
+    snprintf(path, sizeof path, "%s/copy/a", base);
+    assert_int_equal(unlink(path), 0);
+    path[strlen(path) - 2] = '\0';
+    receiver = backup_receiver_new(path, "index", NULL);
+    assert_int_equal(backup_receive(receiver, FRAME(begin_file), &why), STATUS_OK);
+    assert_int_equal(backup_receive(receiver, FRAME(bytes), &why), STATUS_OK);
+    sync_error = EIO;
+    assert_int_equal(backup_receive(receiver, FRAME(end_file), &why), STATUS_SYSTEM);
+    sync_error = 0;
+    assert_int_equal(backup_receiver_end(receiver, NULL, &why), STATUS_CORRUPT);
+    assert_string_equal(why.text, "the copy of index is not whole");
+    backup_receiver_free(receiver);
+    /* The folder's name is to last, too. */
+    receiver = backup_receiver_new(path, "index", NULL);
+    assert_int_equal(backup_receive(receiver, FRAME(whole), &why), STATUS_OK);
+    sync_error = EIO;
+    assert_int_equal(backup_receiver_end(receiver, NULL, &why), STATUS_SYSTEM);
+    sync_error = 0;
+    uint64_t count = 7;
+    assert_int_equal(backup_receiver_end(receiver, &count, &why), STATUS_OK);
+    assert_int_equal(count, 0);
+    backup_receiver_free(receiver);
+    assert_int_equal(open_descriptors(), before);
+}
+
+/* A frame that never ends is not waited for without end. */
+static void
+frames_that_are_too_long(void **state)
+{
+    struct reason why = {""};
+    (void)state;
+    enum { PIECE = 1 << 20, PIECES = 16 };
+    struct buf header;
+    buf_init(&header, 64);
+    codec_put_u8(&header, BACKUP_BYTES);
+    codec_put_varint(&header, (uint64_t)1 << 40);
+    char *piece = calloc(1, PIECE);
+    assert_non_null(piece);
+    struct backup_receiver *receiver = backup_receiver_new(folder, "index", NULL);
+    assert_int_equal(backup_receive(receiver, buf_slice(&header), &why), STATUS_OK);
+    for (int i = 0; i < PIECES - 1; i++) {
+        assert_int_equal(backup_receive(receiver, slice_of(piece, PIECE), &why), STATUS_OK);
+    }
+    assert_int_equal(backup_receive(receiver, slice_of(piece, PIECE), &why), STATUS_PROTOCOL);
+    assert_string_equal(why.text, "the index sent a malformed copy");
+    backup_receiver_free(receiver);
+    buf_release(&header);
+    free(piece);
+}
+
 /* Who gives back what he never had does no harm. */
 static void
 what_never_was_is_let_go(void **state)
@@ -213,6 +389,9 @@ main(void)
         cmocka_unit_test(streams_that_make_no_sense_are_refused),
         cmocka_unit_test(what_is_not_whole_is_no_backup),
         cmocka_unit_test(a_copy_of_a_file_is_told_with_its_digest),
+        cmocka_unit_test(copies_that_fail),
+        cmocka_unit_test(receivers_that_cannot_write),
+        cmocka_unit_test(frames_that_are_too_long),
         cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests_name("backup_stream", tests, set_up, tear_down);

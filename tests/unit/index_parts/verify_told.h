@@ -71,7 +71,6 @@ struct told {
     size_t predicates, classes;
     int64_t tallied; /* of the first predicate and class */
     uint64_t searched, batches;
-    bool cancelled_at_page;
     unsigned refused, lines_reported; /* the report's line that is not taken */
     unsigned opened, locked;
 };
