@@ -57,6 +57,7 @@ what_is_well_is_reported(void **state)
 {
     (void)state;
     expect_well();
+    assert_true(told.next_graph == UINT64_MAX); /* all documents are counted */
     told.stored_documents[0].entry.removed = true;
     told.stored_documents[1].entry.patched = true;
     told.stored_documents[1].entry.digest[0] ^= 1; /* nobody keeps one of what was patched */
@@ -99,6 +100,13 @@ each_step_can_fail(void **state)
                 assert_non_null(strstr(report.data, line));
                 assert_null(strstr(strstr(report.data, line) + 1, line));
                 assert_non_null(strstr(why.text, "things are wrong"));
+            }
+            if (call == STEP) { /* the rest of that tree is not looked at */
+                assert_int_equal(told.calls[STEP], calls - told.at % 2);
+            }
+            if (call == DOCUMENT) { /* the other one is */
+                assert_int_equal(told.calls[DOCUMENT], 2);
+                assert_int_equal(told.calls[LINES_OF], 1);
             }
         }
     }
@@ -157,8 +165,14 @@ static void
 wrong_terms(void **state)
 {
     (void)state;
-    told.lost = 5;
-    expect_wrong(1, "term 5 is found as 0: 5\n");
+    static const uint64_t lost[] = {1, 5, 7};
+    for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++) {
+        char line[64];
+        told.lost = lost[i];
+        snprintf(line, sizeof line, "term %" PRIu64 " is found as 0: %" PRIu64 "\n", lost[i],
+                 lost[i]);
+        expect_wrong(1, line);
+    }
     told.lost = 0;
     told.twice = 6;
     expect_wrong(1, "term 6 is stored twice\n");
@@ -166,6 +180,7 @@ wrong_terms(void **state)
     told.gap = 4;
     expect_wrong(3, "no term has the number 4\n3 terms are stored, 7 counted\n"
                     "2 string literals, counted 4\n");
+    assert_int_equal(told.sets[0], 0); /* those before it are not looked up with later ones */
 }
 
 static void
@@ -277,6 +292,23 @@ verifying_can_be_ended_at_any_step(void **state)
     assert_string_equal(why.text, "verifying was ended");
     assert_int_equal(told.calls[COPY_PAGES], 1);
     assert_int_equal(told.opened, 1);
+    told.cancelled = true;
+    told.at = 1;
+    told.document_count = 300;
+    for (size_t i = 2; i < 300; i++) {
+        told.stored_documents[i] = told.stored_documents[0];
+        told.stored_documents[i].graph = 10 + i;
+    }
+    told.stored = told.keys = told.stats.totals.terms = 50001;
+    static const enum call calls[] = {COPY_PAGES, FIND_STORED, STEP, LINES_OF};
+    static const unsigned most[] = {1, 1, 1, 256};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        atomic_store(&cancel, false);
+        told.call = calls[i];
+        assert_int_equal(verify_told(), STATUS_CANCELLED);
+        assert_in_range(told.calls[calls[i]], 1, most[i]);
+        assert_int_equal(told.opened, 1);
+    }
 }
 
 /* Lines are cut where there is no more room for them. */

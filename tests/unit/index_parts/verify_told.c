@@ -26,9 +26,14 @@ struct reason why;
 static enum status
 ends(enum call call, struct reason *reason)
 {
-    return ++told.calls[call] == told.at && told.call == call
-               ? status_fail(reason, told.ends, "%s: it failed", names[call])
-               : STATUS_OK;
+    if (++told.calls[call] != told.at || told.call != call) {
+        return STATUS_OK;
+    }
+    if (told.cancelled) {
+        atomic_store(&cancel, true);
+        return STATUS_OK;
+    }
+    return status_fail(reason, told.ends, "%s: it failed", names[call]);
 }
 
 /* ---- the stores ---- */
@@ -202,6 +207,7 @@ WRAPPED(enum status, rolling_lock, (struct rolling * rolling, struct reason *rea
 {
     assert_int_equal(pthread_mutex_lock(&rolling->partition->writer), 0);
     told.locked++;
+    told.next_graph = rolling->next_graph;
     return ends(LOCK, reason);
 }
 

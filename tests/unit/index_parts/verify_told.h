@@ -72,6 +72,8 @@ struct told {
     int64_t tallied; /* of the first predicate and class */
     uint64_t searched, batches;
     unsigned refused, lines_reported; /* the report's line that is not taken */
+    oid next_graph;                   /* when the writer was kept away last */
+    bool cancelled;                   /* by the call that would fail */
     unsigned opened, locked;
 };
 extern struct told told;
