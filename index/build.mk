@@ -163,7 +163,7 @@ test_follower_WRAPS := stream_next
 test_index_maintenance_WRAPS := environment_checkpoint
 UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/test_index_tables \
 	tests/unit/index_parts/test_tree_calls tests/unit/index_parts/test_verify_steps \
-	tests/unit/index_parts/test_maintenance_steps
+	tests/unit/index_parts/test_maintenance_steps tests/unit/index_parts/test_verify_rolling
 test_index_tables_PARTS := tests/unit/index_parts/index_records.o
 test_index_tables_WRAPS := tree_get tree_put cursor_write cursor_write_last clock_monotonic_ms partition_reader_open \
 	partition_reader_share partition_reader_close
@@ -174,6 +174,9 @@ test_maintenance_steps_WRAPS := environment_tree tree_name tree_file tree_copy_p
 	partition_health transaction_begin transaction_abort transaction_commit environment_close_latches \
 	environment_open_latches environment_checkpoint environment_bytes tree_latch latch_enter_reading latch_leave \
 	quads_merge_step tree_compact_step read usleep
+test_verify_rolling_PARTS := tests/unit/index_parts/rolling_world.o
+test_verify_rolling_WRAPS := snapshot_next snapshot_go_on partition_reader_open partition_reader_hold \
+	partition_reader_close partition_reader_snapshot partition_reader_source partition_lock_writer lexicon_find quads_check
 test_verify_steps_PARTS := tests/unit/index_parts/verify_told.o
 test_verify_steps_WRAPS := partition_merge_staged partition_health partition_write_words partition_stats environment_tree \
 	tree_copy_pages literals_check lexicon_nodes nodes_walk lexicon_find_stored lexicon_walk rolling_open rolling_close \

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/codec.h"
@@ -144,21 +145,27 @@ files_come_whole_however_the_stream_is_cut(void **state)
         char path[PATH + 16];
         struct buf text;
         uint64_t bytes = 0;
-        write_frames("F a.db;B abc;B de;E;F log.0000000001;E;W;");
+        write_frames("F a.db;B abc;B de;E;F log.z019;E;W;");
         assert_int_equal(receive(piece, &bytes, &why), STATUS_OK);
         assert_int_equal(bytes, 5);
         assert_string_equal(
             manifest_text.data,
             "36bbe50ed96841d10443bcb670d6554f0a34b761be67ec9c4a8ad2c0c44ca42c\t5\tindex-0/a.db\n"
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\t0\t"
-            "index-0/log.0000000001\n");
+            "index-0/log.z019\n");
         buf_init(&text, TEXT_MAXIMUM);
         snprintf(path, sizeof path, "%s/a.db", folder);
         assert_int_equal(file_read(path, &text, &why), STATUS_OK);
         assert_true(slice_equal(buf_slice(&text), SLICE("abcde")));
+        /* What is in an index is nobody else's affair. */
+        struct stat info;
+        assert_int_equal(stat(path, &info), 0);
+        assert_int_equal(info.st_mode & 0777, 0600);
+        assert_int_equal(stat(folder, &info), 0);
+        assert_int_equal(info.st_mode & 0777, 0700);
         buf_release(&text);
         assert_int_equal(unlink(path), 0);
-        snprintf(path, sizeof path, "%s/log.0000000001", folder);
+        snprintf(path, sizeof path, "%s/log.z019", folder);
         assert_int_equal(unlink(path), 0);
         assert_int_equal(rmdir(folder), 0);
     }
