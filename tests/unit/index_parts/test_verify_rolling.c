@@ -209,6 +209,41 @@ expect_counts(const struct rolling *r)
     for (size_t i = 0; i < OBJECTS; i++) {
         assert_int_equal(tally_count(&r->classes, 201 + i), classes[i]);
     }
+    for (unsigned host = 0; host < 4; host++) {
+        int64_t expected[2] = {0, 0}, found[2] = {0, 0};
+        char name[32];
+        snprintf(name, sizeof name, "host%u.example", host);
+        for (size_t i = 0; i < GRAPHS; i++) {
+            expected[0] += (i + 1) % 4 == host && of_graph[i] > 0;
+            expected[1] += (i + 1) % 4 == host ? (int64_t)of_graph[i] : 0;
+        }
+        for (size_t i = 0; i < r->census.hosts.count; i++) {
+            if (slice_find_slice(r->census.hosts.terms[i].term.value, slice_string(name)) <
+                r->census.hosts.terms[i].term.value.length) {
+                found[0] += r->census.host_counts[i].documents;
+                found[1] += r->census.host_counts[i].quads;
+            }
+        }
+        assert_int_equal(found[0], expected[0]);
+        assert_int_equal(found[1], expected[1]);
+    }
+    int64_t subjects = 0, rows = 0;
+    for (size_t i = 0; i < QUADS; i += PREDICATES * OBJECTS) {
+        bool some = false;
+        for (size_t k = i; k < i + PREDICATES * OBJECTS; k++) {
+            some = some || written[k];
+        }
+        subjects += some;
+    }
+    for (size_t i = 0; i < r->census.sets.count; i++) {
+        const struct predicate_set *set = &r->census.sets.sets[i];
+        subjects -= set->subjects;
+        for (size_t k = 0; k < set->count; k++) {
+            rows += r->census.sets.rows[set->first + k];
+        }
+    }
+    assert_int_equal(subjects, 0);
+    assert_int_equal(rows, quads);
 }
 
 static void
