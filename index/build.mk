@@ -164,7 +164,7 @@ test_index_maintenance_WRAPS := environment_checkpoint
 UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/test_index_tables \
 	tests/unit/index_parts/test_tree_calls tests/unit/index_parts/test_verify_steps \
 	tests/unit/index_parts/test_maintenance_steps tests/unit/index_parts/test_verify_rolling \
-	tests/unit/index_parts/test_read_steps
+	tests/unit/index_parts/test_read_steps tests/unit/index_parts/test_quads_steps
 test_index_tables_PARTS := tests/unit/index_parts/index_records.o
 test_index_tables_WRAPS := tree_get tree_put cursor_write cursor_write_last clock_monotonic_ms partition_reader_open \
 	partition_reader_share partition_reader_close
@@ -182,6 +182,9 @@ test_read_steps_WRAPS := tree_latch latch_enter_reading latch_leave partition_to
 	statistics_next_host characteristic_sets_totals characteristic_sets_copy lexicon_nodes nodes_reader_new \
 	nodes_reader_free nodes_resolve partition_reader_open partition_reader_close partition_reader_position \
 	partition_reader_renew partition_reader_source quad_walk nquads_write line_sort_add line_sort_finish line_sort_next
+test_quads_steps_PARTS := tests/unit/index_parts/quads_world.o
+test_quads_steps_WRAPS := quads_tree quads_tree_name tree_latch latch_enter_reading latch_leave fence_open fence_close \
+	fence_seek fence_next fence_is_last tree_position
 test_verify_steps_PARTS := tests/unit/index_parts/verify_told.o
 test_verify_steps_WRAPS := partition_merge_staged partition_health partition_write_words partition_stats environment_tree \
 	tree_copy_pages literals_check lexicon_nodes nodes_walk lexicon_find_stored lexicon_walk rolling_open rolling_close \
