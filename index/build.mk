@@ -165,7 +165,7 @@ UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/tes
 	tests/unit/index_parts/test_tree_calls tests/unit/index_parts/test_verify_steps \
 	tests/unit/index_parts/test_maintenance_steps tests/unit/index_parts/test_verify_rolling \
 	tests/unit/index_parts/test_read_steps tests/unit/index_parts/test_quads_steps \
-	tests/unit/index_parts/test_snapshots
+	tests/unit/index_parts/test_snapshots tests/unit/index_parts/test_quads_writes
 test_index_tables_PARTS := tests/unit/index_parts/index_records.o
 test_index_tables_WRAPS := tree_get tree_put cursor_write cursor_write_last clock_monotonic_ms partition_reader_open \
 	partition_reader_share partition_reader_close
@@ -183,6 +183,10 @@ test_read_steps_WRAPS := tree_latch latch_enter_reading latch_leave partition_to
 	statistics_next_host characteristic_sets_totals characteristic_sets_copy lexicon_nodes nodes_reader_new \
 	nodes_reader_free nodes_resolve partition_reader_open partition_reader_close partition_reader_position \
 	partition_reader_renew partition_reader_source quad_walk nquads_write line_sort_add line_sort_finish line_sort_next
+test_quads_writes_PARTS := tests/unit/index_parts/quads_world.o
+test_quads_writes_WRAPS := quads_tree quads_tree_name tree_latch latch_enter_reading latch_leave fence_open fence_close \
+	fence_seek fence_next fence_is_last tree_position tree_open tree_close tree_pages latch_enter_writing fence_emit \
+	fence_finish tree_delete quads_build_pays quads_build
 test_quads_steps_PARTS := tests/unit/index_parts/quads_world.o
 test_quads_steps_WRAPS := quads_tree quads_tree_name tree_latch latch_enter_reading latch_leave fence_open fence_close \
 	fence_seek fence_next fence_is_last tree_position

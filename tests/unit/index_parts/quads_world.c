@@ -15,11 +15,13 @@ bool states[STATES][QUADS]; /* what snapshots see */
 struct snapshots *snapshots;
 bool latched;
 size_t open_cursors, block_reads;
+size_t current;
 unsigned call, failing;
 double positions[2];
 unsigned asked_positions;
 struct reason why;
-static uint64_t chance;
+uint64_t chance;
+bool wide_values;
 
 uint64_t
 next_chance(uint64_t below)
@@ -34,7 +36,7 @@ compare_rows(const void *a, const void *b)
     return row_compare(a, b);
 }
 
-static enum status
+enum status
 may_fail(struct reason *reason)
 {
     return ++call == failing ? status_fail(reason, STATUS_SYSTEM, "call %u", call) : STATUS_OK;
@@ -44,14 +46,14 @@ may_fail(struct reason *reason)
 
 WRAPPED(struct tree *, quads_tree, (const struct quads *quads, enum quad_order order))
 {
-    assert_null(quads);
+    (void)quads;
     return (struct tree *)&trees[order];
 }
 
 WRAPPED(const char *, quads_tree_name, (const struct quads *quads, enum quad_order order))
 {
     static const char *const names[] = {"spoc", "pocs", "ocsp", "cspo", "cpos", "ospc"};
-    assert_null(quads);
+    (void)quads;
     return names[order];
 }
 
@@ -92,32 +94,40 @@ WRAPPED(void, latch_leave, (struct latch * latch))
 WRAPPED(void, fence_open,
         (struct fence_cursor * cursor, struct tree *tree, struct transaction *transaction))
 {
-    assert_null(transaction);
     memset(cursor, 0xee, sizeof *cursor);
     cursor->tree = tree;
-    open_cursors++;
+    cursor->transaction = transaction;
 }
 
 WRAPPED(void, fence_close, (struct fence_cursor * cursor))
 {
     (void)cursor;
-    open_cursors--;
+    open_cursors = 0;
 }
 
+size_t
+tree_of(const struct tree *tree)
+{
+    assert_true((const max_align_t *)tree >= trees &&
+                (const max_align_t *)tree < trees + ORDER_COUNT);
+    return (size_t)((const max_align_t *)tree - trees);
+}
+
+/* Behind the last block there is an empty one. */
 static enum status
 show(struct fence_cursor *cursor, size_t at, struct reason *reason)
 {
-    const size_t order = (size_t)((max_align_t *)cursor->tree - trees);
+    const size_t order = tree_of(cursor->tree);
     TRY(may_fail(reason));
-    const struct block *block = &blocks[order][at];
-    cursor->stored = block_counts[order] > 0;
-    cursor->cursor = (struct tree_cursor *)block;
-    cursor->block_length = cursor->stored ? block->length : 0;
-    memcpy(cursor->block, block->bytes, cursor->block_length);
-    if (!cursor->stored || at + 1 == block_counts[order]) {
-        memcpy(cursor->fence, FENCE_LAST.at, FENCE_LAST.length);
-        cursor->fence_length = FENCE_LAST.length;
-    } else {
+    current = at;
+    cursor->stored = at < block_counts[order];
+    cursor->block_length = 0;
+    memcpy(cursor->fence, FENCE_LAST.at, FENCE_LAST.length);
+    cursor->fence_length = FENCE_LAST.length;
+    if (cursor->stored) {
+        const struct block *block = &blocks[order][at];
+        cursor->block_length = block->length;
+        memcpy(cursor->block, block->bytes, block->length);
         memcpy(cursor->fence, block->fence, block->fence_length);
         cursor->fence_length = block->fence_length;
     }
@@ -128,13 +138,13 @@ show(struct fence_cursor *cursor, size_t at, struct reason *reason)
 WRAPPED(enum status, fence_seek,
         (struct fence_cursor * cursor, struct slice key, struct reason *reason))
 {
-    const size_t order = (size_t)((max_align_t *)cursor->tree - trees);
+    const size_t order = tree_of(cursor->tree);
     size_t at = 0;
-    assert_int_equal(key.length, ROW_KEY_SIZE);
-    while (at + 1 < block_counts[order] &&
-           slice_compare(
-               slice_of((const char *)blocks[order][at].fence, blocks[order][at].fence_length),
-               key) < 0) {
+    assert_in_range(key.length, 0, ROW_KEY_SIZE);
+    open_cursors = 1; /* there is never more than one, and it may be closed at any time */
+    while (at < block_counts[order] && slice_compare(slice_of((const char *)blocks[order][at].fence,
+                                                              blocks[order][at].fence_length),
+                                                     key) < 0) {
         at++;
     }
     return show(cursor, at, reason);
@@ -142,9 +152,8 @@ WRAPPED(enum status, fence_seek,
 
 WRAPPED(enum status, fence_next, (struct fence_cursor * cursor, struct reason *reason))
 {
-    const size_t order = (size_t)((max_align_t *)cursor->tree - trees);
-    const size_t at = (size_t)((struct block *)cursor->cursor - blocks[order]) + 1;
-    return at < block_counts[order] ? show(cursor, at, reason) : STATUS_END;
+    const size_t order = tree_of(cursor->tree);
+    return current + 1 < block_counts[order] ? show(cursor, current + 1, reason) : STATUS_END;
 }
 
 WRAPPED(bool, fence_is_last, (const struct fence_cursor *cursor))
@@ -184,7 +193,8 @@ build(enum quad_order order, const bool *state, size_t rows_most)
             assert_true(rows_add(&writer, &rows[at]));
         }
         block->length = rows_end(&writer);
-        block->fence_length = at < count ? row_fence(&rows[at - 1], &rows[at], block->fence) : 0;
+        block->fence[0] = 0xff;
+        block->fence_length = at < count ? row_fence(&rows[at - 1], &rows[at], block->fence) : 1;
     }
 }
 
@@ -193,18 +203,28 @@ build(enum quad_order order, const bool *state, size_t rows_most)
 oid
 value(unsigned place, size_t number)
 {
-    return oid_stored(10 * (place + 1) + number, place == 2 ? OID_KIND_STRING : OID_KIND_IRI);
+    const oid wide = (oid)(place + 1) << OID_INLINE_BITS |
+                     ((number + 1) * UINT64_C(0x9e3779b97f4a7c15) & OID_INLINE_MASK);
+    return wide_values
+               ? wide
+               : oid_stored(10 * (place + 1) + number, place == 2 ? OID_KIND_STRING : OID_KIND_IRI);
+}
+
+void
+fill_universe(void)
+{
+    for (size_t i = 0; i < QUADS; i++) {
+        universe[i] = (struct quad_oids){value(0, i % VALUES), value(1, i / VALUES % VALUES),
+                                         value(2, i / VALUES / VALUES % VALUES),
+                                         value(3, i / VALUES / VALUES / VALUES)};
+    }
 }
 
 int
 begin_quads(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < QUADS; i++) {
-        universe[i] = (struct quad_oids){value(0, i % VALUES), value(1, i / VALUES % VALUES),
-                                         value(2, i / VALUES / VALUES % VALUES),
-                                         value(3, i / VALUES / VALUES / VALUES)};
-    }
+    fill_universe();
     snapshots = snapshots_new(1 << 20);
     latched = false;
     open_cursors = 0;

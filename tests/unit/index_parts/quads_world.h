@@ -19,7 +19,7 @@ enum { VALUES = 4, QUADS = VALUES * VALUES * VALUES * VALUES, STATES = 3 };
 
 struct block {
     uint8_t fence[ROW_KEY_SIZE], bytes[BLOCK_MAXIMUM + ROW_BYTES_MOST];
-    size_t fence_length, length; /* fence_length 0: of the last one */
+    size_t fence_length, length;
 };
 
 extern struct block blocks[ORDER_COUNT][QUADS];
@@ -29,11 +29,19 @@ extern bool states[STATES][QUADS]; /* what snapshots see */
 extern struct snapshots *snapshots;
 extern bool latched;
 extern size_t open_cursors, block_reads;
+extern size_t current;   /* block, of the cursor moved last */
+extern bool wide_values; /* quads are of values that take much room */
+extern uint64_t chance;
 extern unsigned call, failing;
+struct tree *__wrap_quads_tree(const struct quads *quads, enum quad_order order);
 extern double positions[2]; /* that the tree gives in turn */
 extern unsigned asked_positions;
 extern struct reason why;
 
+/* Counts a call, and fails it when its turn has come. */
+enum status may_fail(struct reason *reason);
+size_t tree_of(const struct tree *tree);
+void fill_universe(void); /* by wide_values */
 int begin_quads(void **state);
 int end_quads(void **state);
 uint64_t next_chance(uint64_t below);

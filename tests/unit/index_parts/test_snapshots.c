@@ -29,7 +29,9 @@ static size_t memory;
 static bool gathers, published;
 static uint32_t graphs, others; /* what is in CSPO, and in the other trees */
 static bool flushing;
-static uint32_t flush_to; /* the state of which all is being brought in */
+static uint64_t from_all, from_rest; /* the first batch gathered; after what is brought in */
+static uint64_t from_before;         /* from_rest without the batch that is published */
+static uint32_t flush_to;            /* the state of which all is being brought in */
 static uint64_t chance;
 static struct reason why;
 
@@ -148,6 +150,10 @@ publish(void)
     struct change_set *set = difference(states[committed], next);
     set->batch = committed + 1;
     set_bytes[committed + 1] = change_set_bytes(set);
+    from_before = from_rest;
+    if (gathers && set->count > 0 && from_rest == 0) {
+        from_rest = set->batch;
+    }
     snapshots_publish(snapshots, set, gathers);
     published = true;
 }
@@ -157,6 +163,7 @@ flushed(void)
 {
     others = flush_to;
     flushing = false;
+    from_all = 0;
 }
 
 /* Which readers end when the sets that they need do not fit. */
@@ -193,6 +200,7 @@ end_batch(void)
     const bool flush_ends = applied && flushing && next_chance(2) == 0;
     snapshots_end(snapshots, applied, flush_ends);
     published = false;
+    from_rest = applied ? from_rest : from_before;
     if (applied) {
         committed++;
         graphs = states[committed];
@@ -220,6 +228,8 @@ begin_or_end_flush(void)
         snapshots_flush(snapshots);
         flushing = true;
         flush_to = graphs;
+        from_all = from_rest;
+        from_rest = 0;
         const struct change_set *set = snapshots_flushing(snapshots);
         assert_non_null(set);
         assert_int_equal(snapshots_gathered_changes(snapshots), set->count);
@@ -336,8 +346,14 @@ readers_see_their_versions(void **state)
         committed = 0;
         states[0] = graphs = others = (uint32_t)next_chance(1 << QUADS);
         published = flushing = false;
+        from_all = from_rest = 0;
         for (int step = 0; step < STEPS; step++) {
             do_something();
+            assert_int_equal(snapshots_gathered_from(snapshots, false),
+                             from_all != 0 ? from_all : from_rest);
+            assert_true(!flushing || snapshots_gathered_from(snapshots, true) == from_rest);
+            assert_int_equal(snapshots_gathered_changes(snapshots) > 0,
+                             from_all != 0 || from_rest != 0);
             for (size_t i = 0; i < READERS; i++) {
                 if (readers[i].snapshot != NULL) {
                     expect_view(&readers[i]);
