@@ -166,6 +166,8 @@ UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/tes
 	tests/unit/index_parts/test_maintenance_steps tests/unit/index_parts/test_verify_rolling \
 	tests/unit/index_parts/test_read_steps tests/unit/index_parts/test_quads_steps \
 	tests/unit/index_parts/test_snapshots tests/unit/index_parts/test_quads_writes
+	tests/unit/index_parts/test_keeper \
+	tests/unit/index_parts/test_tree_calls
 test_index_tables_PARTS := tests/unit/index_parts/index_records.o
 test_index_tables_WRAPS := tree_get tree_put cursor_write cursor_write_last clock_monotonic_ms partition_reader_open \
 	partition_reader_share partition_reader_close
@@ -195,6 +197,12 @@ test_verify_steps_WRAPS := partition_merge_staged partition_health partition_wri
 	tree_copy_pages literals_check lexicon_nodes nodes_walk lexicon_find_stored lexicon_walk rolling_open rolling_close \
 	rolling_lock rolling_step rolling_document rolling_subjects partition_reader_document partition_reader_source \
 	quad_lines change_log_check quads_tree_name statistics_next statistics_compare
+test_keeper_PARTS := tests/unit/index_parts/keeper_world.o
+test_keeper_WRAPS := lexicon_nodes literals_next literals_written literals_to_write literals_catch_up literals_write_step \
+	partition_merge_staged gathering_flush_some environment_checkpoint environment_is_broken staging_rows \
+	snapshots_health snapshots_gathered_changes malloc_trim watchdog_pause watchdog_resume clock_gettime pthread_create \
+	pthread_mutex_lock pthread_mutex_unlock \
+	pthread_join pthread_cond_destroy pthread_cond_signal pthread_cond_broadcast pthread_cond_timedwait pthread_cond_wait
 test_index_parts_PARTS := tests/unit/index_parts/posting_pieces.o tests/unit/index_parts/links_lists.o \
 	tests/unit/index_parts/census_model.o tests/unit/index_parts/memtable_model.o tests/unit/index_parts/statistics_records.o tests/unit/index_parts/verify_reports.o tests/unit/index_parts/word_queries.o
 test_provenance_ALONE := it starts itself anew as the metadata store
