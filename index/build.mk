@@ -167,6 +167,8 @@ UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/tes
 	tests/unit/index_parts/test_read_steps tests/unit/index_parts/test_quads_steps \
 	tests/unit/index_parts/test_snapshots tests/unit/index_parts/test_quads_writes
 	tests/unit/index_parts/test_keeper \
+	tests/unit/index_parts/test_batches tests/unit/index_parts/test_keeper \
+	tests/unit/index_parts/test_packed_quads \
 	tests/unit/index_parts/test_tree_calls
 test_index_tables_PARTS := tests/unit/index_parts/index_records.o
 test_index_tables_WRAPS := tree_get tree_put cursor_write cursor_write_last clock_monotonic_ms partition_reader_open \
