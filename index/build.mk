@@ -168,6 +168,8 @@ UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/tes
 	tests/unit/index_parts/test_snapshots tests/unit/index_parts/test_quads_writes
 	tests/unit/index_parts/test_keeper \
 	tests/unit/index_parts/test_batches tests/unit/index_parts/test_keeper \
+	tests/unit/index_parts/test_batches tests/unit/index_parts/test_gathered_changes \
+	tests/unit/index_parts/test_keeper \
 	tests/unit/index_parts/test_packed_quads \
 	tests/unit/index_parts/test_tree_calls
 test_index_tables_PARTS := tests/unit/index_parts/index_records.o
@@ -205,6 +207,12 @@ test_keeper_WRAPS := lexicon_nodes literals_next literals_written literals_to_wr
 	snapshots_health snapshots_gathered_changes malloc_trim watchdog_pause watchdog_resume clock_gettime pthread_create \
 	pthread_mutex_lock pthread_mutex_unlock \
 	pthread_join pthread_cond_destroy pthread_cond_signal pthread_cond_broadcast pthread_cond_timedwait pthread_cond_wait
+test_gathered_changes_WRAPS := statistics_read statistics_write tree_latch latch_enter_writing latch_leave change_log_keep \
+	change_log_holds change_reader_open_at change_reader_close change_reader_batch change_reader_block snapshots_gathered \
+	snapshots_set_missing snapshots_gathered_changes snapshots_gathered_from snapshots_health snapshots_flush \
+	snapshots_flushing snapshots_flushed snapshots_publish snapshots_end partition_keys_note partition_mark quads_blocks \
+	quads_flush quads_apply quads_apply_graphs transaction_begin transaction_commit_unsynced transaction_abort \
+	environment_close_latches environment_open_latches
 test_index_parts_PARTS := tests/unit/index_parts/posting_pieces.o tests/unit/index_parts/links_lists.o \
 	tests/unit/index_parts/census_model.o tests/unit/index_parts/memtable_model.o tests/unit/index_parts/statistics_records.o tests/unit/index_parts/verify_reports.o tests/unit/index_parts/word_queries.o
 test_provenance_ALONE := it starts itself anew as the metadata store
