@@ -192,6 +192,29 @@ searches_want_keys(void **state)
     words_end(&world);
 }
 
+/* Of the first and the last language, too, stems are looked for. */
+static void
+words_are_stemmed_in_all_languages_there_are(void **state)
+{
+    (void)state;
+    struct reason why = {""};
+    int last = 0;
+    words_new(&world);
+    while (stem_language_name(last + 1) != NULL) {
+        last++;
+    }
+    for (int i = 0; i <= 2; i++) {
+        static const char *const needs[] = {"x", "x ~arx", "x ~arx ~yix"};
+        struct word_wants wants = {.tagged = false};
+        word_wants_open(&wants, world.literals);
+        must(word_wants_read(&wants, SLICE("x"), &why), &why);
+        check_needs(&wants, needs[i]);
+        word_wants_close(&wants);
+        words_add(&world, "y", stem_language_name(i == 0 ? 0 : last));
+    }
+    words_end(&world);
+}
+
 /* Of words that begin alike the most are taken that may be. */
 static void
 a_beginning_stands_for_so_many_words(void **state)
@@ -221,6 +244,7 @@ main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(searches_want_keys),
+        cmocka_unit_test(words_are_stemmed_in_all_languages_there_are),
         cmocka_unit_test(a_beginning_stands_for_so_many_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
