@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -168,6 +169,73 @@ threads_share_it(void **state)
     term_cache_free(cache);
 }
 
+/* The table of places grows with what is kept, and loses little of it. */
+static void
+it_grows_with_what_is_kept(void **state)
+{
+    (void)state;
+    enum { LARGE = 8 << 20, ALL = 20000, EACH = 100 };
+    struct term_cache *cache = term_cache_new(LARGE);
+    for (uint64_t number = 1; number <= ALL; number++) {
+        put(cache, number);
+        if (number % EACH == 0 && number <= 40 * EACH) {
+            assert_in_range(found_of(cache, 1, number), number - number / 20, number);
+        }
+    }
+    assert_in_range(found_of(cache, 1, ALL), ALL - ALL / 20, ALL);
+    for (uint64_t number = 1; number <= ALL; number++) {
+        put(cache, number); /* again: another entry for the same number */
+    }
+    assert_in_range(found_of(cache, 1, ALL), ALL - ALL / 20, ALL);
+    term_cache_free(cache);
+}
+
+static void
+what_is_asked_for_often_drives_nothing_out(void **state)
+{
+    (void)state;
+    enum { FEW = 500, OFTEN = 5000 };
+    struct term_cache *cache = term_cache_new(MEMORY);
+    for (uint64_t number = 1; number <= FEW; number++) {
+        put(cache, number);
+    }
+    const unsigned before = found_of(cache, 1, FEW);
+    assert_in_range(before, FEW - FEW / 50, FEW);
+    for (uint64_t number = 1; number <= FEW; number += 17) {
+        for (unsigned i = 0; i < OFTEN; i++) {
+            (void)finds(cache, number);
+        }
+    }
+    assert_int_equal(found_of(cache, 1, FEW), before);
+    term_cache_free(cache);
+}
+
+/* An entry may have an eighth of the room where it goes, of which there are 16. Most of the memory
+ * is room for entries. */
+static void
+large_entries_are_not_kept(void **state)
+{
+    (void)state;
+    enum { PARTS = 16, SHARE = 8, SIZES = 40 };
+    for (size_t size = 1; size <= SIZES; size++) {
+        struct term_cache *cache = term_cache_new(MEMORY * size / 8);
+        const size_t room = term_cache_room(cache);
+        assert_in_range(room, MEMORY * size / 8 / 2, MEMORY * size / 8 * 3 / 4);
+        assert_int_equal(room % PARTS, 0);
+        char *text = calloc(1, room);
+        assert_non_null(text);
+        const size_t most = room / PARTS / SHARE;
+        for (uint64_t number = 1; number < 50; number++) {
+            assert_true(term_cache_put(cache, number, slice_of(text, most)));
+            assert_true(term_cache_put(cache, number + 100, slice_of(text, 1)));
+            assert_false(term_cache_put(cache, number, slice_of(text, most + 1)));
+            assert_false(term_cache_put(cache, number, slice_of(text, room)));
+        }
+        free(text);
+        term_cache_free(cache);
+    }
+}
+
 /* Who gives back what he never had does no harm. */
 static void
 what_never_was_is_let_go(void **state)
@@ -180,9 +248,15 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_there_at_first), cmocka_unit_test(memory_is_used),
-        cmocka_unit_test(what_is_asked_for_stays),   cmocka_unit_test(kinds_and_sizes_are_checked),
-        cmocka_unit_test(threads_share_it),          cmocka_unit_test(what_never_was_is_let_go),
+        cmocka_unit_test(nothing_is_there_at_first),
+        cmocka_unit_test(memory_is_used),
+        cmocka_unit_test(what_is_asked_for_stays),
+        cmocka_unit_test(kinds_and_sizes_are_checked),
+        cmocka_unit_test(it_grows_with_what_is_kept),
+        cmocka_unit_test(what_is_asked_for_often_drives_nothing_out),
+        cmocka_unit_test(large_entries_are_not_kept),
+        cmocka_unit_test(threads_share_it),
+        cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
