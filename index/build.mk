@@ -58,7 +58,8 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/federation/test_federation_values tests/unit/index_terms/test_term_digests \
 	tests/unit/index_terms/test_term_blocks tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_tokens \
 	tests/unit/index_terms/test_word_trees tests/unit/index_terms/test_words \
-	tests/unit/index_answers/test_provenance_source tests/unit/index_terms/test_search_words
+	tests/unit/index_answers/test_provenance_source tests/unit/index_terms/test_search_words \
+	tests/unit/index_terms/test_word_runs
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
 fuzz_index_requests_ALONE := it turns leak detection off
 test_backup_stream_WRAPS := file_write_all fsync close
@@ -71,6 +72,7 @@ test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon
 	change_log_append differences_add statistics_apply transaction_begin snapshots_publish fence_seek clock_wall_ms \
 	clock_monotonic_ms
 test_search_words_PARTS := tests/unit/index_terms/words_world.o
+test_word_runs_PARTS := tests/unit/index_terms/words_world.o
 test_words_PARTS := $(addprefix tests/unit/index_terms/,words_world.o words_tokens.o words_model.o words_crashes.o)
 test_word_trees_PARTS := $(addprefix tests/unit/index_terms/,words_world.o word_layers.o word_prefixes.o)
 test_word_trees_WRAPS := fence_seek fence_next fence_emit fence_finish tree_get tree_put tree_build_begin tree_build_add \
