@@ -174,7 +174,7 @@ UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/tes
 	tests/unit/index_parts/test_batches tests/unit/index_parts/test_gathered_changes \
 	tests/unit/index_parts/test_keeper \
 	tests/unit/index_parts/test_packed_quads tests/unit/index_parts/test_partition_state \
-	tests/unit/index_parts/test_staged_batches \
+	tests/unit/index_parts/test_staged_batches tests/unit/index_parts/test_staging_merge \
 	tests/unit/index_parts/test_tree_calls
 test_index_tables_PARTS := tests/unit/index_parts/index_records.o
 test_index_tables_WRAPS := tree_get tree_put cursor_write cursor_write_last clock_monotonic_ms partition_reader_open \
@@ -224,6 +224,10 @@ test_staged_batches_WRAPS := partition_health merge_staged index_batch_commit st
 	staging_add staging_end staging_committed lexicon_assign lexicon_bytes lexicon_forget tree_latch latch_enter_writing \
 	latch_leave statistics_put_totals transaction_begin transaction_commit transaction_abort environment_close_latches \
 	environment_open_latches partition_committed
+test_staging_merge_WRAPS := partition_health environment_bytes clock_wall_ms staging_rows staging_runs staging_terms \
+	staging_reader_open staging_reader_next staging_reader_close staging_forget staging_forgotten lexicon_nodes \
+	nodes_reader_new nodes_reader_free nodes_resolve documents_get documents_put tree_latch latch_enter_writing latch_leave \
+	differences_add_rows transaction_begin commit_quads commit_statistics commit_end
 test_index_parts_PARTS := tests/unit/index_parts/posting_pieces.o tests/unit/index_parts/links_lists.o \
 	tests/unit/index_parts/census_model.o tests/unit/index_parts/memtable_model.o tests/unit/index_parts/statistics_records.o tests/unit/index_parts/verify_reports.o tests/unit/index_parts/word_queries.o
 test_provenance_ALONE := it starts itself anew as the metadata store
