@@ -19,7 +19,7 @@ UNIT_TESTS += tests/unit/query/test_query tests/unit/query/test_query_functions 
 	tests/unit/query/test_query_leading tests/unit/query_parts/test_query_tallies tests/unit/query_parts/test_query_shares \
 	tests/unit/query_parts/test_query_room tests/unit/query_parts/test_expression tests/unit/query_model/test_query_model \
 	tests/unit/query_parts/test_parser_errors tests/unit/query_parts/test_query_orders \
-	tests/unit/query_parts/test_query_runs
+	tests/unit/query_parts/test_query_runs tests/unit/query_parts/test_update_steps
 FUZZERS += fuzz_sparql
 CONFORMANCE += run_sparql
 test_query_plans_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_watched.o
