@@ -166,6 +166,74 @@ one_row_is_not_called_rows(void **state)
     check_rows("SELECT ?a ?bcd { FILTER(false) }", none, sizeof none / sizeof *none);
 }
 
+/* A cell of CSV is quoted for one sign, wherever it stands; what XML has not is replaced at the end
+ * of a text, too. */
+static void
+signs_count_wherever_they_stand(void **state)
+{
+    static const struct rows_case cases[] = {
+        {"csv",
+         "a,b\r\n\",x\",\"x,\"\r\n\"\"\"x\",\"x\"\"\"\r\n\"\nx\",\"x\n\"\r\n\"\rx\",\"x\r\"\r\n"
+         "\",\",\"\"\"\"\r\nx\xEF\xBF\xBF,\xEF\xBF\xBE\r\n\xEF\xBF\xBD,\xEF\xBE\xBF\r\n"},
+        {"xml", "<?xml version=\"1.0\"?>\n"
+                "<sparql xmlns=\"http://www.w3.org/2005/sparql-results#\">\n"
+                "<head><variable name=\"a\"/><variable name=\"b\"/></head>\n<results>\n"
+#define PAIR(a, b)                            \
+    "<result><binding name=\"a\"><literal>" a \
+    "</literal></binding><binding name=\"b\"><literal>" b "</literal></binding></result>\n"
+         PAIR(",x", "x,") PAIR("&quot;x", "x&quot;") PAIR("\nx", "x\n") PAIR("&#13;x", "x&#13;")
+             PAIR(",", "&quot;") PAIR("x\xEF\xBF\xBD", "\xEF\xBF\xBD")
+                 PAIR("\xEF\xBF\xBD", "\xEF\xBE\xBF") "</results>\n</sparql>\n"},
+    };
+    (void)state;
+    check_rows("SELECT ?a ?b { VALUES (?a ?b) { (',x' 'x,') ('\"x' 'x\"') ('\\nx' 'x\\n') "
+               "('\\rx' 'x\\r') (',' '\"') ('x\\uFFFF' '\\uFFFE') ('\\uFFFD' '\\uFFBF') } }",
+               cases, 2);
+}
+
+/* Answers of ASK, and what a writer says that nobody has told anything. */
+static void
+answers_without_rows(void **state)
+{
+    static const struct {
+        const char *format, *yes, *no, *untold;
+    } cases[] = {
+        {"table", "true\n", "false\n", ""},
+        {"terminal", "true\n", "false\n", ""},
+        {"csv", "true\n", "false\n", ""},
+        {"tsv", "true\n", "false\n", ""},
+        {"json", "{\"head\":{},\"boolean\":true}\n", "{\"head\":{},\"boolean\":false}\n", NULL},
+        {"xml",
+         "<?xml version=\"1.0\"?>\n<sparql xmlns=\"http://www.w3.org/2005/sparql-results#\">\n"
+         "<head/>\n<boolean>true</boolean>\n</sparql>\n",
+         "<?xml version=\"1.0\"?>\n<sparql xmlns=\"http://www.w3.org/2005/sparql-results#\">\n"
+         "<head/>\n<boolean>false</boolean>\n</sparql>\n",
+         NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct rows_case yes = {cases[i].format, cases[i].yes};
+        const struct rows_case no = {cases[i].format, cases[i].no};
+        enum result_format format;
+        struct result_writer *writer;
+        struct reason why = {""};
+        struct buf out;
+        check_rows("ASK {}", &yes, 1);
+        check_rows("ASK { FILTER(false) }", &no, 1);
+        if (cases[i].untold == NULL) {
+            continue;
+        }
+        buf_init(&out, 1 << 16);
+        assert_int_equal(
+            result_format_find(slice_string(cases[i].format), QUERY_ASK, &format, &why), STATUS_OK);
+        result_writer_open(&writer, format, query_case_piece, &out);
+        assert_int_equal(result_writer_finish(writer, &why), STATUS_OK);
+        assert_int_equal(out.length, 0);
+        result_writer_free(writer);
+        buf_release(&out);
+    }
+}
+
 /* ---- pieces ---- */
 
 enum { PIECE = 64 << 10 };
@@ -201,7 +269,8 @@ refuse_piece(void *context, struct slice bytes, struct reason *why)
 }
 
 static enum status
-write_rows(size_t rows, result_piece *piece, void *context, struct reason *why)
+write_rows(enum result_format format, size_t rows, result_piece *piece, void *context,
+           struct reason *why)
 {
     char value[101];
     const struct slice names[] = {SLICE("first"), SLICE("second")};
@@ -210,7 +279,7 @@ write_rows(size_t rows, result_piece *piece, void *context, struct reason *why)
     value[100] = '\0';
     const struct term terms[] = {{.kind = TERM_LITERAL, .value = slice_string(value)},
                                  {.kind = TERM_NONE}};
-    result_writer_open(&writer, RESULT_CSV, piece, context);
+    result_writer_open(&writer, format, piece, context);
     const struct query_sink *sink = result_writer_sink(writer);
     enum status status = sink->columns(sink->context, names, 2, why);
     for (size_t i = 0; i < rows && status == STATUS_OK; i++) {
@@ -232,19 +301,75 @@ results_leave_in_pieces(void **state)
     struct reason why = {""};
     struct pieces few = {.least = SIZE_MAX}, many = {.least = SIZE_MAX};
     (void)state;
-    assert_int_equal(write_rows(3, take_piece, &few, &why), STATUS_OK);
+    assert_int_equal(write_rows(RESULT_CSV, 3, take_piece, &few, &why), STATUS_OK);
     assert_int_equal(few.count, 1);
     assert_int_equal(few.bytes, HEAD + 3 * ROW);
     assert_int_equal(few.lines, 4);
-    assert_int_equal(write_rows(MANY, take_piece, &many, &why), STATUS_OK);
+    assert_int_equal(write_rows(RESULT_CSV, MANY, take_piece, &many, &why), STATUS_OK);
     assert_int_equal(many.bytes, HEAD + MANY * ROW);
     assert_int_equal(many.lines, 1 + MANY);
     assert_in_range(many.least, PIECE, PIECE + ROW - 1);
     assert_int_equal(many.count, many.bytes / (PIECE + ROW) + 1);
-    assert_int_equal(write_rows(3, refuse_piece, NULL, &why), STATUS_SYSTEM);
-    assert_int_equal(write_rows(MANY, refuse_piece, NULL, &why), STATUS_SYSTEM);
+    assert_int_equal(write_rows(RESULT_CSV, 3, refuse_piece, NULL, &why), STATUS_SYSTEM);
+    assert_int_equal(write_rows(RESULT_CSV, MANY, refuse_piece, NULL, &why), STATUS_SYSTEM);
     assert_string_equal(why.text, "the reader is gone");
     result_writer_free(NULL);
+}
+
+/* Tables leave likewise, once all rows are there. */
+static void
+tables_leave_in_pieces(void **state)
+{
+    /* A line has its cell whole, two spaces where the wide cell widens no column, and the end. */
+    enum { MANY = 5000, LINE = 103, HEAD = 5 + 57 + 6 + 1 + 60 + 2 + 6 + 1, END = 12 };
+    struct reason why = {""};
+    struct pieces many = {.least = SIZE_MAX};
+    (void)state;
+    assert_int_equal(write_rows(RESULT_TABLE, MANY, take_piece, &many, &why), STATUS_OK);
+    assert_int_equal(many.lines, MANY + 3);
+    assert_int_equal(many.bytes, HEAD + MANY * LINE + END);
+    assert_in_range(many.least, PIECE, PIECE + LINE - 1);
+    assert_int_equal(write_rows(RESULT_TABLE, MANY, refuse_piece, NULL, &why), STATUS_SYSTEM);
+    assert_string_equal(why.text, "the reader is gone");
+}
+
+/* A piece leaves when it has 64 KiB and not a byte less; at the end a single byte does. */
+static void
+pieces_are_full(void **state)
+{
+    enum { HEAD = 3, END = 2 }; /* of CSV: the name of the column, and each line's end */
+    const struct slice name = SLICE("a");
+    char *value = memory_alloc(PIECE);
+    (void)state;
+    memset(value, 'v', PIECE);
+    for (size_t length = PIECE - HEAD - END - 1; length <= PIECE - HEAD - END + 1; length++) {
+        struct reason why = {""};
+        struct pieces pieces = {.least = SIZE_MAX};
+        struct result_writer *writer;
+        const struct term term = {.kind = TERM_LITERAL, .value = slice_of(value, length)};
+        const size_t whole = HEAD + length + END;
+        result_writer_open(&writer, RESULT_CSV, take_piece, &pieces);
+        const struct query_sink *sink = result_writer_sink(writer);
+        assert_int_equal(sink->columns(sink->context, &name, 1, &why), STATUS_OK);
+        assert_int_equal(pieces.count, 0);
+        assert_int_equal(sink->row(sink->context, &term, 1, &why), STATUS_OK);
+        assert_int_equal(pieces.count, whole >= PIECE);
+        assert_int_equal(result_writer_finish(writer, &why), STATUS_OK);
+        assert_int_equal(pieces.count, 1);
+        assert_int_equal(pieces.bytes, whole);
+        result_writer_free(writer);
+    }
+    struct reason why = {""};
+    struct pieces pieces = {.least = SIZE_MAX};
+    struct result_writer *writer;
+    result_writer_open(&writer, RESULT_TSV, take_piece, &pieces);
+    const struct query_sink *sink = result_writer_sink(writer);
+    assert_int_equal(sink->columns(sink->context, NULL, 0, &why), STATUS_OK);
+    assert_int_equal(result_writer_finish(writer, &why), STATUS_OK);
+    assert_int_equal(pieces.count, 1);
+    assert_int_equal(pieces.bytes, 1);
+    result_writer_free(writer);
+    free(value);
 }
 
 /* ---- names of formats ---- */
@@ -295,7 +420,11 @@ result_rows_run(void)
         cmocka_unit_test(terms_of_all_kinds_in_rows),
         cmocka_unit_test(numbers_without_quotes),
         cmocka_unit_test(one_row_is_not_called_rows),
+        cmocka_unit_test(signs_count_wherever_they_stand),
+        cmocka_unit_test(answers_without_rows),
         cmocka_unit_test(results_leave_in_pieces),
+        cmocka_unit_test(tables_leave_in_pieces),
+        cmocka_unit_test(pieces_are_full),
         cmocka_unit_test(formats_have_names_and_media_types),
     };
     return cmocka_run_group_tests_name("result_rows", tests, NULL, NULL);

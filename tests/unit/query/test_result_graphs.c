@@ -287,6 +287,146 @@ long_graphs_leave_in_pieces(void **state)
     buf_release(&wanted);
 }
 
+/* ---- terms that no parser gives ---- */
+
+#define HEAD "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rdf:RDF xmlns:rdf=\"" RDF "\">\n"
+#define QUAD(s, p, o)                             \
+    {                                             \
+        .subject = s, .predicate = p, .object = o \
+    }
+#define TAIL "</rdf:Description>\n</rdf:RDF>\n"
+
+static void
+writes_quads(const struct quad *quads, size_t count, enum result_format format, const char *wanted)
+{
+    struct graph graph;
+    struct buf out;
+    struct reason why = {""};
+    graph_init(&graph, 0);
+    buf_init(&out, TEXT_MOST);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(graph_add(&graph, &quads[i], &why), STATUS_OK);
+    }
+    assert_int_equal(write_graph(&graph, format, &out, &why), STATUS_OK);
+    assert_string_equal(out.data, wanted);
+    graph_release(&graph);
+    buf_release(&out);
+}
+
+/* A property's local name is its longest end that can be one, whatever characters it has. */
+static void
+properties_are_cut_before_their_names(void **state)
+{
+    static const struct {
+        const char *start, *local; /* no local name: the property is refused */
+    } cases[] = {
+        {"http://e/", "a"},
+        {"http://e/", "z"},
+        {"http://e/", "A"},
+        {"http://e/", "Z"},
+        {"http://e/", "_"},
+        {"http://e/", "aAzZ09_-."},
+        {"http://e/@", "p"},
+        {"http://e/[", "p"},
+        {"http://e/`", "p"},
+        {"http://e/{", "p"},
+        {"http://e/:", "p"},
+        {"http://e/", "_0"},
+        {"http://e/0", "a"},
+        {"http://e/9-.", "a"},
+        {"http://e/-", "a9-."},
+        {"http://e/x\xc3\xa9", "p"},
+        {"http://e/%41", "p"},
+        {"http://e/%ab", "c"},
+        {"http://e/%419-", "p"},
+        {":", "p"},
+        {"%ab", "p"},
+        {"abc", ""},
+        {"p", ""},
+        {"", ""},
+        {"http://e/%4", ""},
+        {"http://e/%", ""},
+        {"http://e/p%ab", ""},
+        {"/", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char iri[64], wanted[256];
+        struct buf out;
+        struct reason why = {""};
+        struct graph graph;
+        graph_init(&graph, 0);
+        buf_init(&out, TEXT_MOST);
+        snprintf(iri, sizeof iri, "%s%s", cases[i].start, cases[i].local);
+        const struct quad quad = {.subject = term_iri(SLICE("s")),
+                                  .predicate = term_iri(slice_string(iri)),
+                                  .object = term_iri(SLICE("o"))};
+        assert_int_equal(graph_add(&graph, &quad, &why), STATUS_OK);
+        const bool named = cases[i].local[0] != '\0';
+        const enum status status = write_graph(&graph, RESULT_RDFXML, &out, &why);
+        if (status != (named ? STATUS_OK : STATUS_UNSUPPORTED)) {
+            fail_msg("%s: %s", iri, status_name(status));
+        }
+        if (named) {
+            snprintf(wanted, sizeof wanted,
+                     HEAD "<rdf:Description rdf:about=\"s\">\n"
+                          "<n:%s xmlns:n=\"%s\" rdf:resource=\"o\"/>\n" TAIL,
+                     cases[i].local, cases[i].start);
+            assert_string_equal(out.data, wanted);
+        }
+        graph_release(&graph);
+        buf_release(&out);
+    }
+}
+
+/* Texts of no or one character, an IRI and a blank node of the same text, and labels that are no
+ * names. */
+static void
+short_terms_have_their_text(void **state)
+{
+    const struct term p = term_iri(SLICE("e:p"));
+    const struct term words = {.kind = TERM_LITERAL, .value = SLICE("v"), .language = SLICE("x")};
+    const struct term typed = {.kind = TERM_LITERAL, .value = SLICE("w"), .datatype = SLICE("t")};
+    const struct quad quads[] = {
+        QUAD(term_iri(SLICE("")), p, words),
+        QUAD(term_iri(SLICE("n")), p, typed),
+        QUAD(term_blank(SLICE("n")), p, term_literal(SLICE(""))),
+        QUAD(term_blank(SLICE("n")), p, term_blank(SLICE("a_\xc3\xa9.b-1"))),
+        QUAD(term_iri(SLICE("n")), p, term_iri(SLICE(""))),
+    };
+    (void)state;
+    writes_quads(quads, 5, RESULT_RDFXML,
+                 HEAD "<rdf:Description rdf:about=\"\">\n"
+                      "<n:p xmlns:n=\"e:\" xml:lang=\"x\">v</n:p>\n"
+                      "</rdf:Description>\n<rdf:Description rdf:about=\"n\">\n"
+                      "<n:p xmlns:n=\"e:\" rdf:datatype=\"t\">w</n:p>\n"
+                      "</rdf:Description>\n<rdf:Description rdf:nodeID=\"bn\">\n"
+                      "<n:p xmlns:n=\"e:\"></n:p>\n"
+                      "<n:p xmlns:n=\"e:\" rdf:nodeID=\"ba_5f_c3_a9.b-1\"/>\n"
+                      "</rdf:Description>\n<rdf:Description rdf:about=\"n\">\n"
+                      "<n:p xmlns:n=\"e:\" rdf:resource=\"\"/>\n" TAIL);
+    writes_quads(quads, 5, RESULT_JSONLD,
+                 "[\n{\"@id\":\"\",\"e:p\":[{\"@value\":\"v\",\"@language\":\"x\"}]},\n"
+                 "{\"@id\":\"n\",\"e:p\":[{\"@value\":\"w\",\"@type\":\"t\"}]},\n"
+                 "{\"@id\":\"_:n\",\"e:p\":[{\"@value\":\"\"},"
+                 "{\"@id\":\"_:a_\xc3\xa9.b-1\"}]},\n"
+                 "{\"@id\":\"n\",\"e:p\":[{\"@id\":\"\"}]}\n]\n");
+    /* What is a type of the node, and what only has that property. */
+    const struct term type = term_iri(SLICE(RDF "type"));
+    const struct quad types[] = {
+        QUAD(term_iri(SLICE("n")), type, term_iri(SLICE("T"))),
+        QUAD(term_iri(SLICE("n")), type, term_blank(SLICE("u"))),
+        QUAD(term_iri(SLICE("n")), type, term_literal(SLICE("v"))),
+        QUAD(term_iri(SLICE("n")), type, term_iri(SLICE("W"))),
+        QUAD(term_iri(SLICE("m")), type, term_iri(SLICE("W"))),
+    };
+    writes_quads(types, 5, RESULT_JSONLD,
+                 "[\n{\"@id\":\"n\",\"@type\":[\"T\"]},\n"
+                 "{\"@id\":\"n\",\"" RDF "type\":[{\"@id\":\"_:u\"},{\"@value\":\"v\"}]},\n"
+                 "{\"@id\":\"n\",\"@type\":[\"W\"]},\n"
+                 "{\"@id\":\"m\",\"@type\":[\"W\"]}\n]\n");
+}
+
 int
 main(void)
 {
@@ -296,6 +436,8 @@ main(void)
         cmocka_unit_test(what_xml_has_not_is_replaced),
         cmocka_unit_test(properties_without_a_name_are_refused),
         cmocka_unit_test(long_graphs_leave_in_pieces),
+        cmocka_unit_test(properties_are_cut_before_their_names),
+        cmocka_unit_test(short_terms_have_their_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
