@@ -20,7 +20,7 @@ UNIT_TESTS += tests/unit/query/test_query tests/unit/query/test_query_functions 
 	tests/unit/query_parts/test_query_room tests/unit/query_parts/test_expression tests/unit/query_model/test_query_model \
 	tests/unit/query_parts/test_parser_errors tests/unit/query_parts/test_query_orders \
 	tests/unit/query_parts/test_query_runs tests/unit/query_parts/test_update_steps \
-	tests/unit/query_parts/test_result_limits
+	tests/unit/query_parts/test_result_limits tests/unit/query_parts/test_run_help
 FUZZERS += fuzz_sparql
 CONFORMANCE += run_sparql
 test_query_plans_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_watched.o
@@ -35,6 +35,8 @@ test_query_model_PARTS := tests/unit/query_model/algebra_model.o tests/unit/quer
 test_query_room_PARTS := tests/unit/query/plan_case.o
 test_query_room_WRAPS := arena_alloc arena_zero arena_copy memory_take
 test_result_limits_WRAPS := buf_init graph_init
+test_run_help_WRAPS := ranges_run ranges_spec_of ranges_help scan_spec_of query_run_init query_run_prepare \
+	query_run_close plan_help operators_close
 UNIT_TESTS += $(addprefix tests/unit/query_operators/,test_aggregated_values test_counted_rows test_handed_rows test_joined_rows \
 	test_kept_rows test_listed_joins test_row_sources)
 test_aggregated_values_PARTS := tests/unit/query_operators/operator_stand.o
