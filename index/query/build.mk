@@ -20,7 +20,7 @@ UNIT_TESTS += tests/unit/query/test_query tests/unit/query/test_query_functions 
 	tests/unit/query_parts/test_query_room tests/unit/query_parts/test_expression tests/unit/query_model/test_query_model \
 	tests/unit/query_parts/test_parser_errors tests/unit/query_parts/test_query_orders \
 	tests/unit/query_parts/test_query_runs tests/unit/query_parts/test_update_steps \
-	tests/unit/query_parts/test_result_limits tests/unit/query_parts/test_run_help
+	tests/unit/query_parts/test_result_limits tests/unit/query_parts/test_run_help tests/unit/query_parts/test_query_datasets
 FUZZERS += fuzz_sparql
 CONFORMANCE += run_sparql
 test_query_plans_PARTS := tests/unit/query/plan_case.o tests/unit/query/plan_watched.o
