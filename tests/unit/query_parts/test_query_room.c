@@ -333,6 +333,15 @@ the_plan_tells_that_there_is_no_room(void **state)
     for (size_t i = 0; i < TEXTS; i++) {
         every_refusal_ends(texts[i], source, OF_PLAN, &options, 1000);
     }
+    /* Datasets from outside take room as well. */
+    struct query_options outside = options;
+    outside.default_graph = SLICE("http://example.org/g1");
+    every_refusal_ends(texts[0], source, OF_PLAN, &outside, 1000);
+    outside.graphs = SLICE("http://example.org/g1\nhttp://example.org/g2\n");
+    outside.named_graphs = SLICE("http://example.org/g2\n");
+    every_refusal_ends(texts[0], source, OF_PLAN, &outside, 1000);
+    outside.only_graph = SLICE("http://example.org/g2");
+    every_refusal_ends(texts[0], source, OF_PLAN, &outside, 1000);
     memory_source_free(source);
 }
 
