@@ -37,7 +37,7 @@ test_query_room_WRAPS := arena_alloc arena_zero arena_copy memory_take
 test_result_limits_WRAPS := buf_init graph_init
 test_run_help_WRAPS := ranges_run ranges_spec_of ranges_help scan_spec_of query_run_init query_run_prepare \
 	query_run_close plan_help operators_close
-UNIT_TESTS += $(addprefix tests/unit/query_operators/,test_aggregated_values test_counted_rows test_graph_rows test_handed_rows test_joined_rows \
+UNIT_TESTS += $(addprefix tests/unit/query_operators/,test_aggregated_values test_asked_ranges test_counted_rows test_graph_rows test_handed_rows test_joined_rows \
 	test_kept_rows test_leaf_rows test_listed_joins test_ranges test_row_sources)
 test_aggregated_values_PARTS := tests/unit/query_operators/operator_stand.o
 test_counted_rows_PARTS := $(addprefix tests/unit/query_operators/,counting_source.o operator_stand.o)
@@ -45,7 +45,10 @@ test_handed_rows_PARTS := tests/unit/query_operators/operator_stand.o
 test_joined_rows_PARTS := tests/unit/query_operators/operator_stand.o
 test_kept_rows_PARTS := tests/unit/query_operators/operator_stand.o
 test_leaf_rows_PARTS := tests/unit/query_operators/operator_stand.o
-test_ranges_PARTS := tests/unit/query_operators/operator_stand.o
+test_ranges_PARTS := $(addprefix tests/unit/query_operators/,operator_stand.o ranges_stand.o)
+test_asked_ranges_PARTS := $(addprefix tests/unit/query_operators/,operator_stand.o ranges_stand.o)
+test_asked_ranges_WRAPS := scan_set_range counts_set_range counts_divide counts_lend hash_join_can_lend \
+	hash_join_borrow clock_monotonic_us clock_gettime
 test_ranges_WRAPS := scan_set_range
 test_graph_rows_PARTS := tests/unit/query_operators/operator_stand.o
 test_listed_joins_PARTS := $(addprefix tests/unit/query_operators/,counting_source.o operator_stand.o)
