@@ -186,11 +186,13 @@ static void
 nobody_is_waited_for(void **state)
 {
     (void)state;
-    for (unsigned again = 1; again <= 2; again++) {
+    /* Rows of later ranges are not among the first ones, of which 250 may be wanted. */
+    for (unsigned some = 0; some < 2; some++) {
         struct opened opened;
         struct batch *batch;
         struct reason why = {""};
-        open_ranges(&opened, RANGES, 0, UINT64_MAX, true);
+        open_ranges(&opened, RANGES, 0, some ? 250 : UINT64_MAX, true);
+        bed.rows[2] = 70;
         assert_int_equal(operator_batch(opened.ranges->only, &batch, &why), STATUS_OK);
         assert_int_equal(operator_batch(opened.ranges, &batch, &why), STATUS_OK);
         assert_int_equal(operator_batch(bed.other, &batch, &why), STATUS_OK);
