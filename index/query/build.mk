@@ -35,6 +35,7 @@ test_query_model_PARTS := tests/unit/query_model/algebra_model.o tests/unit/quer
 test_query_room_PARTS := tests/unit/query/plan_case.o
 test_query_room_WRAPS := arena_alloc arena_zero arena_copy memory_take
 test_result_limits_WRAPS := buf_init graph_init
+test_query_datasets_WRAPS := clock_monotonic_us
 test_run_help_WRAPS := ranges_run ranges_spec_of ranges_help scan_spec_of query_run_init query_run_prepare \
 	query_run_close plan_help operators_close
 UNIT_TESTS += $(addprefix tests/unit/query_operators/,test_aggregated_values test_asked_ranges test_counted_rows test_graph_rows test_handed_rows test_joined_rows \
