@@ -376,6 +376,32 @@ test_full_batches_leave_at_once(void **state)
     close_run(&run);
 }
 
+/* What a full batch leaves behind gathers with what comes, for longer while that batch is under
+ * way. */
+static void
+test_what_a_batch_leaves_waits_for_the_next(void **state)
+{
+    struct stage_run run;
+    (void)state;
+    open_run(&run, &detect_spec);
+    end_some(&run, 1, BATCH + 1);
+    batch_advance(&run);
+    expect("complete 1:done 2:done 3:done; ");
+    assert_int_equal(run.batches.ended_count, 1);
+    assert_int_equal(batch_wait_ms(&run), DELAY_MS);
+    end_some(&run, 5, 1);
+    now_ms += DELAY_MS;
+    batch_advance(&run);
+    expect("complete 4:done 5:done; ");
+    answer(STATUS_OK);
+    answer(STATUS_OK);
+    end_some(&run, 6, 1); /* none is under way */
+    assert_int_equal(batch_wait_ms(&run), 0);
+    batch_advance(&run);
+    answer(STATUS_OK);
+    close_run(&run);
+}
+
 /* Fetch waits for others only while less than half of what it has in hand has ended. */
 static void
 test_fetch_leaves_when_most_has_ended(void **state)
@@ -414,12 +440,14 @@ test_stage_rests_after_a_flush(void **state)
     (void)state;
     open_run(&run, &index_spec);
     run.batches.rest_most_ms = REST_MS;
+    run.reserving.again_ms = 77;
     end_some(&run, 1, 2);
     batch_advance(&run);
     expect("flush 1 2; complete 1:done 2:done; ");
     answer(STATUS_OK);
     end_some(&run, 3, 1);
-    assert_int_equal(batch_wait_ms(&run), 8); /* four for each job */
+    assert_int_equal(batch_wait_ms(&run), 8);     /* four for each job */
+    assert_int_equal(run.reserving.again_ms, 77); /* only lanes of fetch wait for the queue */
     now_ms += 7;
     batch_advance(&run);
     expect("");
@@ -445,44 +473,63 @@ test_stage_rests_after_a_flush(void **state)
     close_run(&run);
 }
 
-/* Fetch tells of each visit, and of content only where it hands something on. */
+/* What a job says of its document carries how deep that lies, and the generation of the visit, of
+ * the content or of both: fetch tells of each visit, and of content only where it hands something
+ * on. A job that says nothing, or goes through the document again, adds none. */
 static void
-test_visits_without_content_stamp_none(void **state)
+test_words_carry_generations(void **state)
 {
     static const struct {
-        bool hands_on, visits_later;
-        uint64_t content;
-    } rows[] = {{false, false, 0}, {false, true, 0}, {true, false, 7}, {true, true, 7}};
+        const struct stage_spec *spec;
+        uint8_t flags;
+        bool says, hands_on, later, visit, content;
+    } rows[] = {{&fetch_spec, 0, true, false, false, true, false},
+                {&fetch_spec, 0, true, false, true, true, false},
+                {&fetch_spec, 0, true, true, false, true, true},
+                {&fetch_spec, 0, true, true, true, true, true},
+                {&fetch_spec, JOB_REVISIT, true, true, false, false, false},
+                {&fetch_spec, 0, false, true, false, false, false},
+                {&index_spec, 0, true, false, false, false, true},
+                {&extract_spec, JOB_SEED, true, true, false, false, true},
+                {&extract_spec, JOB_REVISIT, true, false, false, false, false},
+                {&extract_spec, 0, false, false, false, false, false}};
     const struct document document = {.type = SLICE("text/turtle")};
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct stage_run run;
-        uint64_t content = 0, generation = 0;
-        struct buf record;
-        open_run(&run, &fetch_spec);
-        struct stage_job *job = start_job(&run, 1, 0);
-        meta_set_number(&job->meta, META_HTTP_STATUS, 200);
-        if (rows[i].visits_later) {
+        struct meta_update wanted;
+        meta_update_init(&wanted);
+        open_run(&run, rows[i].spec);
+        struct stage_job *job = start_job(&run, 1, rows[i].flags);
+        if (rows[i].says) {
+            meta_set_number(&job->meta, META_HTTP_STATUS, 200);
+            meta_set_number(&wanted, META_HTTP_STATUS, 200);
+        }
+        if (rows[i].later) {
             stage_output_later(job, STAGE_FETCH, &document, 99);
         }
         if (rows[i].hands_on) {
             stage_output_next(job, STAGE_DETECT, &document);
         }
+        if (rows[i].visit) {
+            meta_set_number(&wanted, META_GENERATION, 7);
+        }
+        if (rows[i].content) {
+            meta_set_number(&wanted, META_CONTENT, 7);
+        }
+        if (rows[i].visit || rows[i].content) {
+            meta_set_number(&wanted, META_DEPTH, 4);
+        }
         stage_done(job);
         quiet = true;
         batch_advance(&run);
         quiet = false;
-        buf_init(&record, TEXT);
-        assert_int_equal(meta_merge((struct slice){NULL, 0}, buf_slice(&job->meta.fields), &record),
-                         META_MERGED);
-        (void)meta_record_number(buf_slice(&record), META_GENERATION, &generation);
-        (void)meta_record_number(buf_slice(&record), META_CONTENT, &content);
-        assert_int_equal(generation, 7);
-        assert_int_equal(content, rows[i].content);
-        buf_release(&record);
-        answer_metadata(STATUS_OK);
+        assert_true(slice_equal(buf_slice(&job->meta.fields), meta_update_fields(&wanted)));
+        meta_update_release(&wanted);
+        if (rows[i].says) {
+            answer_metadata(STATUS_OK);
+        }
         answer(STATUS_OK);
-        said[0] = '\0';
         close_run(&run);
     }
 }
@@ -524,9 +571,10 @@ stage_batches_run(void)
         cmocka_unit_test(test_flush_that_cannot_now_is_tried_again),
         cmocka_unit_test(test_what_cannot_go_on_ends_the_process),
         cmocka_unit_test(test_full_batches_leave_at_once),
+        cmocka_unit_test(test_what_a_batch_leaves_waits_for_the_next),
         cmocka_unit_test(test_fetch_leaves_when_most_has_ended),
         cmocka_unit_test(test_stage_rests_after_a_flush),
-        cmocka_unit_test(test_visits_without_content_stamp_none),
+        cmocka_unit_test(test_words_carry_generations),
         cmocka_unit_test(test_jobs_aside_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

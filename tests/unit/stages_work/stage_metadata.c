@@ -91,6 +91,32 @@ test_metadata_go_with_the_job_that_follows(void **state)
     buf_release(&data);
 }
 
+/* So do those of all jobs of a batch, here and beside others that another node keeps. */
+static void
+test_metadata_go_with_every_job_of_a_batch(void **state)
+{
+    static const char *const nodes[] = {
+        "node local", "node a queue=tcp://127.0.0.1:1 metastore=tcp://127.0.0.1:2\n"
+                      "node b queue=tcp://127.0.0.1:3 metastore=tcp://127.0.0.1:4\n"};
+    const struct document document = {.type = SLICE("text/turtle")};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct stage_run run;
+        open_run_in(&run, &detect_spec, slice_string(nodes[i]), i == 0 ? NULL : "a");
+        for (uint64_t id = 1; id <= BATCH; id++) {
+            struct stage_job *job = start_job(&run, id, 0);
+            job->job.generation = 1;
+            meta_set_number(&job->meta, META_QUADS, id);
+            stage_output_next(job, STAGE_INDEX, &document);
+            stage_done(job);
+        }
+        batch_advance(&run);
+        expect("complete 1:done>31/4.1 2:done>32/4.1 3:done>33/4.1; ");
+        answer(STATUS_OK);
+        close_run(&run);
+    }
+}
+
 /* When there are several nodes, the metadata go with the job if it goes to the node that keeps
  * them, by itself or because it stays there; else they leave beside the job, for the node that
  * keeps them. */
@@ -280,6 +306,51 @@ test_what_a_suspect_brought_is_put_before_it_starts(void **state)
     buf_release(&data);
 }
 
+/* A job that waits is started, but a suspect that brought something only when the store has that.
+ */
+static void
+test_suspects_are_started_when_their_words_are_kept(void **state)
+{
+    struct stage_run run;
+    struct buf data;
+    (void)state;
+    buf_init(&data, TEXT);
+    open_run(&run, &detect_spec);
+    hand_on(&run, start_first_visit(&run, SLICE("")), STAGE_TRANSFORM, &data);
+    close_run(&run);
+    open_run(&run, &started_spec);
+    struct job jobs[2];
+    for (size_t i = 0; i < 2; i++) {
+        jobs[i] = (struct job){.key = {.stage = STAGE_EXTRACT, .id = 1 + i},
+                               .uri = SLICE("http://h.example/1"),
+                               .generation = 1,
+                               .data = buf_slice(&data),
+                               .deaths = i == 0};
+        struct held_job *held = held_job_new(&run, &jobs[i]);
+        *run.reserving.last = held;
+        run.reserving.last = &held->next;
+        run.reserving.waiting_count++;
+    }
+    struct held_job *suspect = run.reserving.waiting, *other = suspect->next;
+    reserve_start(&run);
+    expect("metadata uhttp://h.example/1.1/4; start 2; ");
+    assert_int_equal(run.reserving.waiting_count, 0);
+    assert_null(run.reserving.waiting);
+    assert_ptr_equal(run.reserving.last, &run.reserving.waiting);
+    assert_int_equal(run.jobs.running, 2);
+    answer_metadata(STATUS_OK);
+    expect("start 1; ");
+    stage_done(&suspect->public);
+    stage_done(&other->public);
+    quiet = true;
+    batch_advance(&run);
+    quiet = false;
+    answer_metadata(STATUS_OK);
+    answer(STATUS_OK);
+    close_run(&run);
+    buf_release(&data);
+}
+
 /* A document that is only gone through again has no new generation in the metadata. */
 static void
 test_revisits_stamp_no_generation(void **state)
@@ -302,11 +373,13 @@ stage_metadata_run(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metadata_go_with_the_job_that_follows),
+        cmocka_unit_test(test_metadata_go_with_every_job_of_a_batch),
         cmocka_unit_test(test_metadata_go_with_jobs_to_the_node_that_keeps_them),
         cmocka_unit_test(test_what_was_brought_leaves_for_the_node_that_keeps_it),
         cmocka_unit_test(test_jobs_that_wait_are_freed),
         cmocka_unit_test(test_other_metadata_are_put_at_once),
         cmocka_unit_test(test_what_a_suspect_brought_is_put_before_it_starts),
+        cmocka_unit_test(test_suspects_are_started_when_their_words_are_kept),
         cmocka_unit_test(test_revisits_stamp_no_generation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
