@@ -127,9 +127,10 @@ test_host_report_WRAPS := stage_report_host clock_wall_ms clock_monotonic_ms
 test_content_places_PARTS := tests/unit/stages_work/stage_steps.o
 test_content_places_WRAPS := $(filter-out content_%,$(work_WRAPS)) warc_remote_open warc_remote_close \
 	warc_fetch_remote clock_monotonic_ms
-test_stage_main_PARTS := $(addprefix tests/unit/stages_work/,stage_process.o stage_requests.o)
+test_stage_main_PARTS := $(addprefix tests/unit/stages_work/,stage_process.o stage_requests.o \
+	stage_surroundings.o)
 test_stage_main_WRAPS := process_state_open process_state_ready process_state_wait process_state_goes_on \
-	process_state_end watchdog_start watchdog_wait_ms wanted_jobs_open wanted_jobs_any wanted_jobs_settings \
+	process_state_end watchdog_start watchdog_wait_ms watchdog_feed wanted_jobs_open wanted_jobs_any wanted_jobs_settings \
 	wanted_jobs_close queue_client_open queue_client_close queue_client_descriptor queue_client_wait_ms \
 	queue_client_scope queue_client_process queue_reserve metastore_client_open metastore_client_close \
 	metastore_descriptors metastore_wait_ms metastore_process batch_advance batch_wait_ms events_watch events_round \

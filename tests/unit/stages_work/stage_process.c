@@ -69,6 +69,11 @@ STAND_IN(void, watchdog_start, (uint64_t limit_ms))
     buf_printf(&process.trace, "watchdog %llu\n", (unsigned long long)limit_ms);
 }
 
+STAND_IN(void, watchdog_feed, (void))
+{
+    process.fed++;
+}
+
 STAND_IN(int, watchdog_wait_ms, (int wait_ms))
 {
     return wait_ms;
@@ -258,6 +263,7 @@ STAND_IN(void, batch_advance, (struct stage_run * run))
         struct held_job *ended = run->batches.ended;
         run->batches.ended = ended->next;
         run->batches.ended_count--;
+        assert_int_equal(ended->delay_ms, 0);
         buf_printf(&process.trace, "%s %llu%s%.*s%s\n", verdicts[ended->verdict],
                    (unsigned long long)ended->public.job.key.id,
                    ended->reason.length > 0 ? ": " : "", SLICE_PRINT(ended->reason),
@@ -332,7 +338,9 @@ run_main(const struct turn *script, const char *const *more)
     }
     process.turns = script;
     process.signal_ready = NULL;
-    return stage_main(&process.spec, n, arguments);
+    const int code = stage_main(&process.spec, n, arguments);
+    assert_true(script == NULL || process.turns->happens == NULL); /* it did not end early */
+    return code;
 }
 
 void
@@ -370,6 +378,7 @@ process_set_up(void **state)
         process.open_status = STATUS_OK;
     process.queue_wait_ms = process.store_wait_ms = process.batch_wait = -1;
     process.start_takes_ms = 0;
+    process.fed = 0;
     process.reserved = NULL;
     process.running = NULL;
     process.held_count = 0;

@@ -26,6 +26,7 @@ struct stage_process {
     char folder[SCRATCH_SIZE];
     enum status told; /* at the end */
     bool no_descriptors;
+    size_t fed; /* the watchdog, how often */
     /* Of whoever wants jobs. */
     bool claimed;
     enum status settings_status;
@@ -88,6 +89,9 @@ void end_one(void);
 
 /* ---- the parts of the test ---- */
 
+/* stage_surroundings.c */
+int stage_surroundings_run(void);
+
 /* stage_requests.c */
 void jobs_are_asked_for_at_a_pace(void **state);
 void requests_are_not_small(void **state);
@@ -95,5 +99,7 @@ void a_window_of_one_is_filled(void **state);
 void what_cannot_leave_stops_requests(void **state);
 void refused_reserves_are_repeated(void **state);
 void it_wakes_for_whoever_is_first(void **state);
+void it_does_not_sleep_while_somebody_has_something(void **state);
+void full_windows_ask_for_nothing(void **state);
 
 #endif

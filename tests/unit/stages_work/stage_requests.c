@@ -42,7 +42,8 @@ jobs_are_asked_for_at_a_pace(void **state)
         {16, sixteen,
          EIGHT "done 11\ndone 12\ndone 13\ndone 14\ndone 15\ndone 16\ndone 17\ndone 18\n"},
         {-1, end_by_signal, ASKED},
-        {50, give_two, "reserve detect 0: 0 in 0\n"},
+        {50, nothing, "reserve detect 0: 0 in 0\n"},
+        {50, give_two, ""}, /* it is recalled once */
         {0, NULL, NULL}};
     (void)state;
     assert_int_equal(run_main(script, NULL), EXIT_DONE);
@@ -121,6 +122,23 @@ a_window_of_one_is_filled(void **state)
                                          {50, give_one, "reserve detect 5: 0 in 0\n"},
                                          {0, NULL, NULL}};
     (void)state;
+    assert_int_equal(run_main(script, NULL), EXIT_DONE);
+}
+
+/* A full window asks for nothing, however small it is. */
+void
+full_windows_ask_for_nothing(void **state)
+{
+    static const struct turn script[] = {
+        {16, set_lane, READY},
+        {-1, give_one, "reserve detect 5: 1 in 10000\n"},
+        {-1, sixteen, "goes on\nstart 1\n"},
+        {-1, end_one, ""},
+        {-1, end_by_signal, "done 1\nreserve detect 5: 1 in 10000\n"},
+        {50, give_one, "reserve detect 5: 0 in 0\n"},
+        {0, NULL, NULL}};
+    (void)state;
+    process.ends_at_once = false;
     assert_int_equal(run_main(script, NULL), EXIT_DONE);
 }
 
@@ -236,6 +254,14 @@ queue_has_something(void)
 }
 
 static void
+queue_is_due_while_paced(void)
+{
+    give_two();
+    process.queue_wait_ms = 0;
+    process.store_wait_ms = 3;
+}
+
+static void
 batch_is_due(void)
 {
     process.queue_wait_ms = process.store_wait_ms = 20;
@@ -258,4 +284,16 @@ it_wakes_for_whoever_is_first(void **state)
     (void)state;
     assert_int_equal(run_main(script, NULL), EXIT_DONE);
     assert_trace(ENDED); /* the queue never answered: it is not waited for */
+}
+
+/* Who has something to do now is not kept waiting by the pace of requests. */
+void
+it_does_not_sleep_while_somebody_has_something(void **state)
+{
+    static const struct turn script[] = {{16, nothing, READY},
+                                         {-1, queue_is_due_while_paced, ASKED},
+                                         {0, end_by_signal, TWO "process stores\nprocess\n"},
+                                         {0, NULL, NULL}};
+    (void)state;
+    assert_int_equal(run_main(script, NULL), EXIT_DONE);
 }

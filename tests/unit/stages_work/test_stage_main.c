@@ -29,8 +29,10 @@ arguments_are_checked(void **state)
     }
     assert_int_equal(stage_main(&process.spec, 1, without), EXIT_MISUSE);
     assert_trace("");
+    process.told = STATUS_COUNT;
     assert_int_equal(stage_main(&process.spec, 2, help), EXIT_DONE);
     assert_trace("");
+    assert_int_equal(process.told, STATUS_COUNT); /* that was no run */
 }
 
 static void
@@ -196,10 +198,22 @@ give_four(void)
     give_jobs(1, 4, "");
 }
 
+static void
+give_three_of_twenty(void)
+{
+    process.start_takes_ms = 20;
+    give_jobs(1, 3, "");
+}
+
 /* Jobs are started for twenty milliseconds at a time, so that others are served. */
 static void
 jobs_are_started_for_a_slice_of_time(void **state)
 {
+    static const struct turn exact[] = {{16, nothing, READY},
+                                        {-1, give_three_of_twenty, ASKED},
+                                        {0, nothing, "goes on\nstart 1\nstart 2\ndone 1\ndone 2\n"},
+                                        {40, end_by_signal, "start 3\ndone 3\n"},
+                                        {0, NULL, NULL}};
     static const struct turn script[] = {
         {16, nothing, READY},
         {-1, give_four, ASKED},
@@ -208,6 +222,8 @@ jobs_are_started_for_a_slice_of_time(void **state)
         {0, NULL, NULL}};
     (void)state;
     assert_int_equal(run_main(script, NULL), EXIT_DONE);
+    assert_trace(ENDED);
+    assert_int_equal(run_main(exact, NULL), EXIT_DONE);
     assert_trace(ENDED);
 }
 
@@ -286,7 +302,7 @@ after_hours(void)
 static void
 give_last(void)
 {
-    give_jobs(2, 2, "");
+    give_jobs(2, 1, ""); /* with these two it has had a million */
 }
 
 /* After a million jobs a process ends, when all that it has has ended. */
@@ -297,8 +313,7 @@ processes_retire(void **state)
                                          {-1, give_one_more, ASKED},
                                          {100, the_last, "goes on\nstart 1\n"},
                                          {-1, give_last, "reserve detect 0: 7 in 10000\n"},
-                                         {50, after_hours, "goes on\nstart 2\nstart 3\n"},
-                                         {50, after_hours, "done 3\n"},
+                                         {50, after_hours, "goes on\nstart 2\n"},
                                          {50, after_hours, "done 2\n"},
                                          {0, NULL, NULL}};
     (void)state;
@@ -436,6 +451,8 @@ main(void)
         CASE(what_cannot_leave_stops_requests),
         CASE(refused_reserves_are_repeated),
         CASE(it_wakes_for_whoever_is_first),
+        CASE(it_does_not_sleep_while_somebody_has_something),
+        CASE(full_windows_ask_for_nothing),
         CASE(jobs_are_started_for_a_slice_of_time),
         CASE(jobs_come_behind_those_that_wait),
         CASE(damaged_documents_are_buried),
@@ -444,5 +461,5 @@ main(void)
         CASE(jobs_are_taken_while_somebody_wants_them),
         CASE(nothing_is_left_of_a_run),
     };
-    return cmocka_run_group_tests_name("stage_main", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("stage_main", tests, NULL, NULL) + stage_surroundings_run();
 }
