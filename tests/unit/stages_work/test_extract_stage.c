@@ -15,6 +15,7 @@
 #include "datasets/execution.h"
 #include "index/client/index_client.h"
 #include "metastore/metastore_client.h"
+#include "stages/extract/scope_sweep.h"
 #include "stages/skeleton/services.h"
 #include "tests/unit/stages_work/stage_steps.h"
 
@@ -144,12 +145,15 @@ STAND_IN(enum status, metastore_scan,
     struct buf record;
     (void)timeout_ms;
     assert_true(slice_is(prefix, "u"));
+    assert_true(after.length == 0 || memchr(after.at, 0, after.length) == NULL);
     assert_int_equal(most, STEP_RECORDS);
     buf_printf(&steps.trace, "scan %d after \"%.*s\"\n", (int)((const char *)client - store_places),
                SLICE_PRINT(after));
     meta_update_init(&update);
     buf_init(&record, TEXT);
-    meta_set_number(&update, META_DEPTH, 3);
+    if (strcmp(others.kind, "without depth") != 0) {
+        meta_set_number(&update, META_DEPTH, 3);
+    }
     meta_set_number(&update, META_LINKS_FOUND, strcmp(others.kind, "links") == 0);
     if (strcmp(others.kind, "refused") == 0) {
         meta_set_number(&update, META_SCOPE_REFUSED, REFUSED_ENTRIES);
@@ -548,6 +552,8 @@ a_sweep_puts_what_may_lead_on(void **state)
                        "128 depth 3\n"},
         {"deep", "put fetch http://a.example/0 lane http://a.example via  priority 128 flags 128 "
                  "depth 65535\n"},
+        {"without depth", "put fetch http://a.example/0 lane http://a.example via  priority 128 "
+                          "flags 128 depth 0\n"},
         {"plan", "put fetch http://a.example/0/#plan lane http://a.example via  priority 128 flags "
                  "128 depth 3\n"},
         {"indexed", ""},
@@ -700,6 +706,85 @@ indexes_and_stores_of_other_nodes_are_asked(void **state)
                  "scope:1:uhttp://a.example/499 lane  via  priority 128 flags 2 depth 0\ndone\n");
 }
 
+/* It is told by a fragment, behind something, that a document is fetched for others. */
+static void
+errands_are_told_by_their_fragments(void **state)
+{
+    static const struct {
+        const char *uri;
+        bool errand;
+    } rows[] = {{"http://a.example/" PLAN_FRAGMENT, true},
+                {"http://a.example/" SITEMAPS_FRAGMENT, true},
+                {"http://a.example/" LISTING_FRAGMENT, true},
+                {"x" PLAN_FRAGMENT, true},
+                {PLAN_FRAGMENT, false},
+                {SITEMAPS_FRAGMENT, false},
+                {LISTING_FRAGMENT, false},
+                {"http://a.example/" PLAN_FRAGMENT "x", false},
+                {"http://a.example/", false},
+                {"http://a.example/" RESOURCE_FRAGMENT, false},
+                {"", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_int_equal(sweep_is_errand(slice_string(rows[i].uri)), rows[i].errand);
+    }
+}
+
+/* The first node that has extract sweeps the stores of all before and behind it that have not, and
+ * its own if it has one. Which store is next stands in front of the key. */
+static void
+stores_are_swept_by_the_first_that_extracts(void **state)
+{
+#define LACKS                                                     \
+    " queue=tcp://127.0.0.9:7001 metastore=tcp://127.0.0.9:7002 " \
+    "stages=fetch,detect,transform,index\n"
+#define INDEX " index=tcp://127.0.0.8:7010"
+#define HAS(store) " queue=tcp://127.0.0.1:7001" store INDEX " stages=index,extract\n"
+#define STORE " metastore=tcp://127.0.0.1:7002"
+    static const struct {
+        const char *nodes;
+        bool own;
+        const char *others;
+    } rows[] = {{"node there" INDEX LACKS "node here" HAS(STORE) "node last" HAS(STORE), true,
+                 "tcp://127.0.0.9:7002\n"},
+                {"node there" INDEX LACKS "node first" HAS(STORE) "node here" HAS(STORE), true, ""},
+                {"node here" HAS("") "node there" INDEX LACKS, false, "tcp://127.0.0.9:7002\n"},
+                {"node first" HAS(STORE) "node here" HAS("") "node there" INDEX LACKS, false, ""}};
+    static const struct {
+        const char *uri, *trace;
+    } steps_of[] = {{"scope:0:uhttp://b.example/", "scan 0 after \"uhttp://b.example/\"\n"},
+                    {"scope:01:ux", "scan 1 after \"ux\"\n"},
+                    {"scope:1", "scan 1 after \"\"\n"},
+                    {"scope:2:ux", ""},
+                    {"scope:9:ux", ""},
+                    {"scope:10:ux", ""}};
+    char wanted[TEXT];
+    struct reason why = {""};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        prepare(rows[i].nodes);
+        assert_int_equal(steps_open(&why), STATUS_OK);
+        wanted[0] = '\0';
+        if (rows[i].own) {
+            snprintf(wanted, sizeof wanted, "ipc://%s/run/metastore.sock\n", steps.directory);
+        }
+        snprintf(wanted + strlen(wanted), sizeof wanted - strlen(wanted), "%s", rows[i].others);
+        assert_string_equal(others.stores.length > 0 ? others.stores.data : "", wanted);
+        others.kind = "indexed";
+        others.records = 1;
+        for (size_t k = 0; i == 0 && k < sizeof steps_of / sizeof *steps_of; k++) {
+            start_sweep(steps_of[k].uri, 4);
+            const bool next = k == 0; /* there is a second store */
+            snprintf(wanted, sizeof wanted, "scope 0\n%s%sdone\n", steps_of[k].trace,
+                     next ? "put extract scope:1: lane  via  priority 128 flags 2 depth 0\n" : "");
+            assert_trace(wanted);
+        }
+        if (i + 1 < sizeof rows / sizeof *rows) {
+            (void)tear_down(NULL);
+        }
+    }
+}
+
 /* Queues are found as the queue client has them: this node's own by its socket. */
 static void
 queues_of_all_nodes_are_found(void **state)
@@ -789,10 +874,12 @@ STAND_IN(int, main, (int argc, char **argv))
         CASE(a_sweep_puts_what_may_lead_on),
         CASE(a_sweep_goes_on_where_it_was),
         CASE(a_sweep_of_an_older_scope_is_over),
+        CASE(errands_are_told_by_their_fragments),
         CASE(the_index_is_asked_when_it_is_ready),
         CASE(the_scope_is_looked_at_now_and_then),
         CASE(own_indexes_and_stores_are_asked),
         cmocka_unit_test_teardown(indexes_and_stores_of_other_nodes_are_asked, tear_down),
+        cmocka_unit_test_teardown(stores_are_swept_by_the_first_that_extracts, tear_down),
         cmocka_unit_test_teardown(queues_of_all_nodes_are_found, tear_down),
         cmocka_unit_test_teardown(an_index_that_cannot_be_opened_ends_the_stage, tear_down),
         cmocka_unit_test_teardown(a_store_that_cannot_be_opened_ends_the_stage, tear_down),
