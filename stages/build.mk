@@ -25,7 +25,7 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages/test_fetch_credentials tests/unit/stages/test_fetch_ftp tests/unit/stages/test_fetch_http \
 	tests/unit/stages_http/test_fetch_names tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
-	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages_http/test_transfer tests/unit/stages_work/test_stage_pace tests/unit/stages_sandbox/test_worker \
+	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_parser_pool tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages_http/test_transfer tests/unit/stages_work/test_stage_pace tests/unit/stages_sandbox/test_worker \
 	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_plan_rules tests/unit/stages_fetch/test_refused_sitemaps \
 	tests/unit/stages_fetch/test_host_report tests/unit/stages_fetch/test_page tests/unit/stages_fetch/test_request_turn tests/unit/stages_fetch/test_visit \
 	tests/unit/stages_fetch/test_rules tests/unit/stages_fetch/test_known_rules \
@@ -36,6 +36,7 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages_work/test_transform_stage
 test-tools: $(BUILD)/tests/test_hostile
 test_fetch_parser_PARTS := tests/unit/stages/parser_requests.o
+test_parser_pool_WRAPS := worker_pool_open worker_pool_close worker_submit fetch_http_hold fetch_http_let_go
 test_hostile_ALONE := tests/pipeline/hostile.sh runs it, too
 test_content_WRAPS := archive_link_open archive_link_close archive_link_read archive_link_read_ranges warc_read_member \
 	stage_waiting cluster_keys cluster_self cluster_helper cluster_find cluster_node cluster_node_count
