@@ -251,7 +251,10 @@ options_are_read(void **state)
 {
     (void)state;
     read_options((const char *const[]){"recrawl.enabled=no", "recrawl.first=2h",
-                                       "recrawl.budget=7200", "recrawl.worth=30", NULL});
+                                       "recrawl.budget=7200", "recrawl.worth=30",
+                                       "recrawl.least=7m", NULL});
+    assert_int_equal(fetch.recrawl.confirm_ms, 4 * 7 * 60000);
+    assert_true(fetch.recrawl.budget.patience == 30);
     assert_false(fetch.recrawl.on);
     assert_true(fetch.recrawl.first_seconds == 7200);
     assert_true(fetch.recrawl.budget.per_second == 2);
@@ -406,7 +409,7 @@ what_has_its_place_is_verified(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         buf_reset(&record);
-        set_number(&record, fields[i], 5);
+        set_number(&record, fields[i], 1);
         task.unverified = true;
         take_visit();
         assert_false(task.unverified);
@@ -434,6 +437,9 @@ static void
 a_process_that_begins_takes_its_threshold(void **state)
 {
     (void)state;
+    set_number(&record, META_VISITS, 1); /* of a record that says nothing of it, none */
+    take_visit();
+    assert_false(fetch.recrawl.threshold_known);
     set_number(&record, META_WORTH_MS, 90000);
     take_visit();
     assert_true(fetch.recrawl.threshold_known);
@@ -484,6 +490,51 @@ changes_are_counted_for_the_host(void **state)
     set_number(&record, META_RATE_SECONDS, 0); /* nothing is known */
     take_visit();
     assert_trace("");
+    set_number(&record, META_RATE_SECONDS, 1000);
+    set_number(&record, META_RATE_CHANGES, 0);
+    take_visit();
+    assert_trace("");
+    set_number(&host, META_HOST_DOCUMENTS, 0);
+    set_number(&record, META_RATE_SECONDS, 1); /* the least that can be known */
+    set_number(&record, META_RATE_CHANGES, 1);
+    take_visit();
+    assert_period(1, 1);
+    set_number(&record, META_RATE_SECONDS, 1000000000000000); /* the longest period is exp(25) */
+    take_visit();
+    assert_period(72004899337, 1);
+}
+
+/* Each word is counted beside those before, in a field of its own. */
+static void
+every_claim_has_its_count(void **state)
+{
+    static const struct {
+        const char *word;
+        enum meta_field field;
+    } rows[] = {{"held", META_CLAIMS_HELD},
+                {"broken", META_CLAIMS_BROKEN},
+                {"unchanged held", META_UNCHANGED_HELD},
+                {"unchanged broken", META_UNCHANGED_BROKEN},
+                {"changefreq held", META_FREQUENCY_HELD},
+                {"changefreq broken", META_FREQUENCY_BROKEN}};
+    enum { ROWS = sizeof rows / sizeof *rows };
+    (void)state;
+    set_number(&record, META_VISITS, 2);
+    set_number(&record, META_RATE_CHANGES, 1000);
+    set_number(&record, META_RATE_SECONDS, 100000);
+    for (size_t i = 0; i < ROWS; i++) {
+        set_number(&host, rows[i].field, 10 * (i + 1));
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+        set_text(&record, META_CLAIM, rows[i].word);
+        take_visit();
+        for (size_t k = 0; k < ROWS; k++) {
+            char text[40];
+            snprintf(text, sizeof text, " %d=%zu", rows[k].field, 10 * (k + 1) + 1);
+            assert_int_equal(strstr(trace.data, text) != NULL, i == k);
+        }
+        buf_reset(&trace);
+    }
 }
 
 static void
@@ -520,7 +571,7 @@ sitemaps_may_spare_a_visit(void **state)
     unsigned spared = 0;
     (void)state;
     job.job.flags = JOB_RECRAWL;
-    job.job.due_ms = 5;
+    job.job.due_ms = 1;
     set_number(&record, META_VISITS, 1);
     set_number(&record, META_VISITED, now_ms - hour_ms);
     set_number(&sighting, META_SITEMAP_LASTMOD, now_ms - 100 * hour_ms);
@@ -533,6 +584,7 @@ sitemaps_may_spare_a_visit(void **state)
         take_visit();
         assert_int_equal(task.visit.document.claimed, CLAIM_UNCHANGED);
         assert_int_equal(task.visit.document.named_seconds, 3600);
+        assert_int_equal(task.visit.spared, recrawl_spares(500, 0, fingerprint64(job.job.uri) + i));
         spared += task.visit.spared;
     }
     assert_int_equal(spared, VISITS - VISITS / SPARED_SAMPLE);
@@ -560,6 +612,30 @@ sitemaps_may_spare_a_visit(void **state)
     make_task();
     take_visit();
     assert_int_equal(task.visit.document.claimed, CLAIM_NONE);
+}
+
+/* It is to have been read after the visit, and to tell of a change no later than that, of which it
+ * says the minute. */
+static void
+sitemaps_are_compared_with_the_last_visit(void **state)
+{
+    const uint64_t visited_ms = now_ms - hour_ms, minute_ms = 60000;
+    const struct {
+        uint64_t modified_ms, read_ms;
+        enum visit_claim claimed;
+    } rows[] = {{visited_ms - minute_ms, visited_ms + 1, CLAIM_UNCHANGED},
+                {visited_ms - minute_ms, visited_ms, CLAIM_NONE},
+                {visited_ms - minute_ms + 1, visited_ms + 1, CLAIM_NONE}};
+    (void)state;
+    set_number(&record, META_VISITS, 1);
+    set_number(&record, META_VISITED, visited_ms);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        set_number(&sighting, META_SITEMAP_LASTMOD, rows[i].modified_ms);
+        set_number(&host, META_SITEMAP_READ, rows[i].read_ms);
+        make_task();
+        take_visit();
+        assert_int_equal(task.visit.document.claimed, rows[i].claimed);
+    }
 }
 
 /* Without a date a sitemap says nothing, and of what was never visited nothing is unchanged. */
@@ -623,6 +699,7 @@ a_first_estimate_is_made(void **state)
     } cases[] = {
         {0, 0.5, "", "", 86400},
         {500, 0.5, "", "", 500},
+        {1, 0.5, "", "", 1},
         {500, 0.5, "weekly", "", 604800},
         {500, 0.39, "weekly", "", 500}, /* whose word was bad */
         {500, 0.4, "weekly", "", 604800},
@@ -688,6 +765,13 @@ a_claim_of_a_change_is_noted(void **state)
     learn("");
     assert_int_equal(task.visit.document.claimed, CLAIM_NONE); /* it was never visited */
     task.visit.document.visits = 1;
+    learn("");
+    assert_int_equal(task.visit.document.claimed, CLAIM_CHANGED);
+    task.visit.document.claimed = CLAIM_NONE;
+    job.document.claimed_ms = 0;
+    learn("");
+    assert_int_equal(task.visit.document.claimed, CLAIM_NONE); /* nobody claims any */
+    job.document.claimed_ms = 1;
     learn("");
     assert_int_equal(task.visit.document.claimed, CLAIM_CHANGED);
 }
@@ -858,8 +942,10 @@ main(void)
         CASE(states_tell_whether_content_stands),
         CASE(a_process_that_begins_takes_its_threshold),
         CASE(changes_are_counted_for_the_host),
+        CASE(every_claim_has_its_count),
         CASE(claims_are_counted_for_the_host),
         CASE(sitemaps_may_spare_a_visit),
+        CASE(sitemaps_are_compared_with_the_last_visit),
         CASE(sitemaps_without_dates_claim_nothing),
         CASE(a_later_job_supersedes),
         CASE(a_first_estimate_is_made),
