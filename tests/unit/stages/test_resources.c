@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "stages/skeleton/resources.h"
+#include "tests/unit/memory_in_use.h"
 
 enum {
     ROOM = 1 << 16,
@@ -53,10 +54,14 @@ static const struct known {
     {"uhttp://a.example/gone-long#resource", "gone", NULL, NULL, "a", 1, 404, false},
     {"uhttp://a.example/damaged#resource", "fetched", NULL, NULL, "!CORRUPT", 900, 200, false},
     {"uhttp://a.example/long#resource", "fetched", NULL, NULL, "!LONG", 900, 200, false},
+    {"uhttp://a.example/half1#resource", "fetched", NULL, NULL, "!HALF", 900, 200, false},
+    {"uhttp://a.example/half2#resource", "fetched", NULL, NULL, "!HALF", 900, 200, false},
+    {"uhttp://a.example/half3#resource", "fetched", NULL, NULL, "!HALF", 900, 200, false},
     {"uhttp://a.example/far#resource", "fetched", NULL, NULL, "!TIMEOUT", 900, 200, false},
 };
 
 static uint64_t now_ms;
+static int store, archive;
 static unsigned asked, reads;
 static char asked_for[ROOM];
 static struct {
@@ -152,7 +157,7 @@ enum status
 __wrap_content_read(struct content *content, const struct document_record *where,
                     struct buf *memory, struct warc_record *record, struct reason *why)
 {
-    (void)content;
+    assert_ptr_equal(content, &archive);
     reads++;
     assert_true(slice_is(where->node, "n1"));
     assert_int_equal(where->offset, 7);
@@ -166,6 +171,11 @@ __wrap_content_read(struct content *content, const struct document_record *where
     }
     if (slice_is(where->file, "!LONG")) {
         static char body[CACHE_BYTES + 1]; /* which nobody reads */
+        *record = (struct warc_record){.body = slice_of(body, sizeof body)};
+        return STATUS_OK;
+    }
+    if (slice_is(where->file, "!HALF")) {
+        static char body[CACHE_BYTES / 2];
         *record = (struct warc_record){.body = slice_of(body, sizeof body)};
         return STATUS_OK;
     }
@@ -225,7 +235,6 @@ gather(struct resource_set *set, const char *needs)
 static struct resources *
 open_resources(void)
 {
-    static int store, archive;
     const struct resources_settings settings = {.metastore = (struct metastore_client *)&store,
                                                 .content = (struct content *)&archive,
                                                 .bytes = BYTES_MOST,
@@ -335,6 +344,15 @@ what_is_old_is_asked_for_again(void **state)
                "http://a.example/aged#resource again\nhttp://a.example/gone-long#resource again\n");
     resource_set_free(set);
     resources_close(resources);
+    const struct resources_settings ageless = {.metastore = (struct metastore_client *)&store,
+                                               .content = (struct content *)&archive,
+                                               .bytes = BYTES_MOST};
+    resources = resources_open(&ageless);
+    set = resource_set_new(resources);
+    gather(set, "http://a.example/aged\nhttp://a.example/gone-long\n");
+    check_keys(set, resource_set_old, "");
+    resource_set_free(set);
+    resources_close(resources);
 }
 
 /* For a while nobody is asked again for what failed; ten redirects are followed, not one more. */
@@ -366,7 +384,7 @@ what_is_missing_is_to_be_fetched_or_waited_for(void **state)
     struct resources *resources = open_resources();
     struct resource_set *set = resource_set_new(resources);
     gather(set, "http://a.example/none\nhttp://a.example/tried\n\nhttp://a.example/away\n"
-                "http://a.example/old\nno uri\nhttp://a.example/none\n");
+                "http://a.example/old\nno uri\nhttp://a.example/none\nhttp://a.example/tried\n");
     assert_int_equal(asked, 2); /* the second time for the redirect's target */
     assert_string_equal(asked_for, "uhttp://a.example/none#resource\n");
     assert_int_equal(resource_set_missing(set), 3);
@@ -442,6 +460,58 @@ only_so_many_are_kept(void **state)
     gather_one(resources, 2);
     assert_int_equal(reads, KEPT + 3);
     resources_close(resources);
+}
+
+/* So much is kept as makes just the most bytes; what was not used for longest makes room. */
+static void
+only_so_many_bytes_are_kept(void **state)
+{
+    static const struct {
+        const char *name;
+        unsigned reads;
+    } rows[] = {{"half1", 1}, {"half2", 2}, {"half1", 2}, {"half3", 3},
+                {"half1", 3}, {"half3", 3}, {"half2", 4}, {"half3", 4}};
+    (void)state;
+    struct resources *resources = open_resources();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct resource_set *set = resource_set_new(resources);
+        char uri[64];
+        snprintf(uri, sizeof uri, "http://a.example/%s", rows[i].name);
+        gather(set, uri);
+        assert_int_equal(reads, rows[i].reads);
+        resource_set_free(set);
+    }
+    resources_close(resources);
+}
+
+static void
+use_sets(void)
+{
+    struct resources *resources = open_resources();
+    for (int i = 0; i < 3; i++) {
+        struct resource_set *set = resource_set_new(resources);
+        gather(set, "http://a.example/1\nhttp://a.example/gone\nhttp://a.example/moved\n"
+                    "http://a.example/none\nhttp://a.example/ring\nno uri\n");
+        resource_set_give(set, SLICE("http://a.example/none"), SLICE("text/y"), SLICE("x"));
+        resource_set_give_up(set, "no time");
+        resource_set_free(set);
+        now_ms += i == 1 ? CACHE_FOUND_MS + 1 : 0;
+    }
+    struct resource_set *set = resource_set_new(resources);
+    gathered.times = 0;
+    resource_set_gather(set, SLICE("http://a.example/2"), note_gathered, &gathered);
+    resource_set_free(set);
+    give(STATUS_OK);
+    assert_int_equal(gathered.times, 0);
+    resources_close(resources);
+}
+
+/* Also what is too old, was given up, or was on its way when its set ended is given back. */
+static void
+nothing_is_left_in_memory(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(use_sets));
 }
 
 static void
@@ -546,6 +616,8 @@ main(void)
         cmocka_unit_test(failures_are_kept_too),
         cmocka_unit_test(what_was_read_is_kept_for_a_while),
         cmocka_unit_test(only_so_many_are_kept),
+        cmocka_unit_test(only_so_many_bytes_are_kept),
+        cmocka_unit_test(nothing_is_left_in_memory),
         cmocka_unit_test(what_is_too_long_for_a_document_is_told),
         cmocka_unit_test(only_so_many_bytes_come_to_a_document),
         cmocka_unit_test(what_does_not_answer_is_worth_another_try),
