@@ -27,8 +27,10 @@ static struct {
     size_t next; /* the first that waits */
     size_t messages, ranges;
     size_t singles,
-        unread; /* messages for one record; records of messages that failed for several */
-    bool away;  /* every node */
+        unread;  /* messages for one record; records of messages that failed for several */
+    bool away;   /* every node */
+    size_t open; /* links */
+    size_t record_most;
     struct content *content;
     struct buf memory;
 } world;
@@ -96,12 +98,14 @@ STAND_IN(enum status, archive_link_open,
     assert_ptr_equal(of, &keys);
     char *letter = memory_alloc(1);
     *letter = endpoint[strlen(endpoint) - 1];
+    world.open++;
     *link = (struct archive_link *)letter;
     return STATUS_OK;
 }
 
 STAND_IN(void, archive_link_close, (struct archive_link * link))
 {
+    world.open -= link != NULL;
     free(link);
 }
 
@@ -149,7 +153,8 @@ STAND_IN(enum status, warc_read_member,
          (struct slice member, const struct warc_limits *limits, struct buf *memory,
           struct warc_record *record, struct reason *why))
 {
-    (void)limits, (void)why;
+    (void)why;
+    assert_int_equal(limits->record, world.record_most);
     buf_reset(memory);
     (void)buf_append_slice(memory, member);
     *record = (struct warc_record){.body = buf_slice(memory)};
@@ -217,7 +222,8 @@ start(void **state)
     for (size_t i = 0; i < JOBS; i++) {
         buf_init(&world.data[i], 4096);
     }
-    buf_init(&world.memory, 1 << 20);
+    buf_init(&world.memory, 1 << 22);
+    world.record_most = limits.record;
     return content_open(&world.content, "/nowhere", NULL, &limits, NULL) == STATUS_OK ? 0 : -1;
 }
 
@@ -226,6 +232,7 @@ end(void **state)
 {
     (void)state;
     content_close(world.content);
+    assert_int_equal(world.open, 0);
     for (size_t i = 0; i < JOBS; i++) {
         buf_release(&world.data[i]);
     }
@@ -406,6 +413,83 @@ records_that_are_alike_are_told_apart(void **state)
     }
 }
 
+/* Jobs of node b whose records are so long; no others wait. */
+static void
+make_jobs_of(const uint64_t *lengths, size_t n)
+{
+    make_jobs(0);
+    for (size_t i = 0; i < JOBS; i++) {
+        const struct document document = {.conversion = {.node = SLICE("b"),
+                                                         .file = SLICE("b0.warc.gz"),
+                                                         .offset = i * 31,
+                                                         .length = i < n ? lengths[i] : 0}};
+        buf_reset(&world.data[i]);
+        document_encode(&world.data[i], &document);
+        world.jobs[i].data = buf_slice(&world.data[i]);
+    }
+}
+
+/* A message has as many bytes as it may, in the order of the jobs, and a record that is longer is
+ * read by itself. */
+static void
+messages_are_filled_in_order(void **state)
+{
+    enum { PIECE = ARCHIVE_PIECE, MOST = 5 };
+    static const struct {
+        uint64_t lengths[MOST];
+        size_t n, messages, ranges, singles;
+    } rows[] = {{{PIECE / 2, PIECE / 2, PIECE / 2, PIECE / 2}, 4, 2, 4, 0},
+                {{PIECE / 2, PIECE / 2 + 1, PIECE / 2 - 1}, 3, 2, 3, 1},
+                {{PIECE - 30, 10, 30, 5}, 4, 2, 4, 0},
+                {{PIECE, 1, 1}, 3, 2, 3, 1},
+                {{PIECE + 1, 1, PIECE + 1, 1, 1}, 5, 4, 5, 3},
+                {{7}, 1, 1, 1, 1}};
+    const struct warc_limits unlimited = {0};
+    (void)state;
+    content_close(world.content);
+    world.record_most = 0;
+    assert_int_equal(content_open(&world.content, "/nowhere", NULL, &unlimited, NULL), STATUS_OK);
+    content_read_ahead(world.content, conversion_of);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        make_jobs_of(rows[i].lengths, rows[i].n);
+        for (size_t k = 0; k < rows[i].n; k++) {
+            struct warc_record record;
+            struct reason why = {""};
+            assert_int_equal(read_next(&record, &why), STATUS_OK);
+            assert_int_equal(record.body.length, rows[i].lengths[k]);
+            assert_int_equal(record.body.at[0], (char)('0' + (char)(k * 31 % 251)));
+        }
+        if (world.messages != rows[i].messages || world.ranges != rows[i].ranges ||
+            world.singles != rows[i].singles) {
+            fail_msg("row %zu: %zu messages, %zu ranges, %zu singles", i, world.messages,
+                     world.ranges, world.singles);
+        }
+    }
+}
+
+/* However short they are, a message has so many records at most. */
+static void
+messages_have_so_many_records(void **state)
+{
+    enum { RANGES = 512, SHORT = 2 * RANGES + 1 };
+    uint64_t lengths[SHORT];
+    (void)state;
+    content_read_ahead(world.content, conversion_of);
+    for (size_t i = 0; i < SHORT; i++) {
+        lengths[i] = 1;
+    }
+    for (size_t n = SHORT - 1; n <= SHORT; n++) {
+        make_jobs_of(lengths, n);
+        for (size_t k = 0; k < n; k++) {
+            struct warc_record record;
+            struct reason why = {""};
+            assert_int_equal(read_next(&record, &why), STATUS_OK);
+        }
+        assert_int_equal(world.messages, n == SHORT ? 3 : 2);
+        assert_int_equal(world.ranges, n);
+    }
+}
+
 int
 main(void)
 {
@@ -416,6 +500,8 @@ main(void)
         cmocka_unit_test(records_of_waiting_jobs_come_together),
         cmocka_unit_test(damaged_jobs_hinder_no_other),
         cmocka_unit_test(records_that_are_alike_are_told_apart),
+        cmocka_unit_test(messages_are_filled_in_order),
+        cmocka_unit_test(messages_have_so_many_records),
         cmocka_unit_test(a_lost_record_hinders_no_other),
     };
     return cmocka_run_group_tests(tests, start, end);
