@@ -26,7 +26,7 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages_http/test_fetch_names tests/unit/stages/test_fetch_network tests/unit/stages/test_fetch_parser \
 	tests/unit/stages/test_fetch_places tests/unit/stages/test_fetch_stage tests/unit/stages/test_hostile \
 	tests/unit/stages/test_index_stage tests/unit/stages/test_next_visit tests/unit/stages/test_parser_pool tests/unit/stages/test_resources tests/unit/stages/test_slice_job tests/unit/stages_http/test_transfer tests/unit/stages_work/test_stage_pace tests/unit/stages_sandbox/test_worker \
-	tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_plan_rules tests/unit/stages_fetch/test_refused_sitemaps \
+	tests/unit/stages_fetch/test_host_delays tests/unit/stages_fetch/test_host_plan tests/unit/stages_fetch/test_plan_rules tests/unit/stages_fetch/test_refused_sitemaps \
 	tests/unit/stages_fetch/test_host_report tests/unit/stages_fetch/test_page tests/unit/stages_fetch/test_request_turn tests/unit/stages_fetch/test_visit \
 	tests/unit/stages_fetch/test_rules tests/unit/stages_fetch/test_known_rules \
 	tests/unit/stages_fetch/test_sitemap_entries tests/unit/stages_fetch/test_sitemap_fetch tests/unit/stages_fetch/test_task_jobs \
