@@ -164,11 +164,18 @@ updates_are_said_in_order(void **state)
                 assert_true(slice_is(fields, count++ == 0 ? "one" : "two"));
             }
             assert_int_equal(count, n < second.length ? 1 : 2);
+            assert_int_equal(read.said.length, 0);
         } else {
             assert_int_not_equal(n, second.length);
         }
         test_free(copy);
     }
+    codec_put_varint(&first, 900); /* of a later version: no update, and the end of them */
+    codec_put_slice(&first, SLICE("news"));
+    assert_true(document_decode(buf_slice(&first), &read));
+    assert_true(document_said(&read.said, &fields));
+    assert_true(slice_is(fields, "one"));
+    assert_false(document_said(&read.said, &fields));
     buf_release(&first);
     buf_release(&second);
 }

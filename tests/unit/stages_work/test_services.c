@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <cmocka.h>
 
@@ -165,6 +166,7 @@ all_indexes_own_their_documents(void **state)
         static const char *const names[] = {"a", "b", "c"};
         size_t first[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX}, seen[6] = {0};
         read_cluster(three, names[self]);
+        services.count = 5; /* whatever was there before */
         assert_int_equal(services_all_indexes(cluster, folder, options, &services, &why),
                          STATUS_OK);
         assert_int_equal(services.count, 4);
@@ -198,6 +200,42 @@ all_indexes_own_their_documents(void **state)
         }
         let_go();
     }
+}
+
+/* Ports are counted up from any, the least, too; what goes between nodes is sealed by their keys.
+ */
+static void
+services_of_other_nodes_are_sealed(void **state)
+{
+    static const char key[] = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7";
+    char path[SCRATCH_SIZE + 16], text[TEXT];
+    (void)state;
+    snprintf(path, sizeof path, "%s/curve.secret", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(key, file);
+    assert_int_equal(fchmod(fileno(file), 0600), 0);
+    fclose(file);
+    snprintf(text, sizeof text,
+             NODE("a", "1", "") "node b queue=tcp://127.0.0.1:21 metastore=tcp://127.0.0.1:22 "
+                                "index=tcp://127.0.0.1:1\ncurve public=%s secret_file=%s\n",
+             key, path);
+    set_partitions(2);
+    read_cluster(text, "a");
+    const struct rpc_keys *const keys = cluster_keys(cluster);
+    assert_non_null(keys);
+    assert_int_equal(services_all_indexes(cluster, folder, options, &services, &why), STATUS_OK);
+    assert_int_equal(services.count, 4);
+    assert_string_equal(services.endpoints[2], "tcp://127.0.0.1:1");
+    assert_string_equal(services.endpoints[3], "tcp://127.0.0.1:2");
+    assert_ptr_equal(services.keys, keys);
+    cluster_services_release(&services);
+    assert_int_equal(services_queues(cluster, folder, &services, &why), STATUS_OK);
+    assert_ptr_equal(services.keys, keys);
+    cluster_services_release(&services);
+    assert_int_equal(services_metastores(cluster, folder, &services, &why), STATUS_OK);
+    assert_ptr_equal(services.keys, keys);
+    let_go();
 }
 
 static void
@@ -238,6 +276,7 @@ main(void)
         CASE(queues_are_those_of_all_nodes),
         CASE(an_own_index_has_an_endpoint_for_each_partition),
         CASE(all_indexes_own_their_documents),
+        CASE(services_of_other_nodes_are_sealed),
         CASE(what_is_not_given_is_named),
     };
     return cmocka_run_group_tests_name("services", tests, NULL, NULL);

@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -81,6 +83,53 @@ sleeps_until_jobs_can_be_asked_for(void **state)
     }
 }
 
+/* A job and what it puts are copies; as many are put as it likes. */
+static void
+jobs_are_copies(void **state)
+{
+    enum { MANY = 200, FIELDS = 5 };
+    static const char *const texts[FIELDS] = {"http://h.example/1", "http://h.example",
+                                              "http://v.example/v", "data", "pace"};
+    struct stage_run run;
+    char bytes[FIELDS][32];
+    (void)state;
+    for (size_t i = 0; i < FIELDS; i++) {
+        snprintf(bytes[i], sizeof bytes[i], "%s", texts[i]);
+    }
+    const struct job from = {.key = {.stage = STAGE_INDEX, .id = 9},
+                             .uri = slice_string(bytes[0]),
+                             .lane_name = slice_string(bytes[1]),
+                             .via = slice_string(bytes[2]),
+                             .data = slice_string(bytes[3]),
+                             .pace = slice_string(bytes[4]),
+                             .priority = 7,
+                             .depth = 3};
+    open_run(&run, &index_spec);
+    struct held_job *held = held_job_new(&run, &from);
+    for (size_t i = 0; i < MANY; i++) {
+        stage_output(&held->public, &from);
+        stage_put_meta(&held->public, from.lane_name, from.data);
+    }
+    memset(bytes, 'x', sizeof bytes);
+    assert_int_equal(held->output_count, MANY);
+    assert_int_equal(held->put_count, MANY);
+    for (size_t i = 0; i <= MANY; i++) {
+        const struct job *copy = i < MANY ? &held->outputs[i] : &held->public.job;
+        assert_true(slice_is(copy->uri, texts[0]));
+        assert_true(slice_is(copy->lane_name, texts[1]));
+        assert_true(slice_is(copy->via, texts[2]));
+        assert_true(slice_is(copy->data, texts[3]));
+        assert_true(slice_is(copy->pace, texts[4]));
+        assert_int_equal(copy->key.id, 9);
+        assert_int_equal(copy->priority, 7);
+        assert_int_equal(copy->depth, 3);
+        assert_true(i == MANY || slice_is(held->puts[i].key, texts[1]));
+        assert_true(i == MANY || slice_is(held->puts[i].fields, texts[3]));
+    }
+    held_job_free(held);
+    close_run(&run);
+}
+
 int
 main(void)
 {
@@ -89,6 +138,7 @@ main(void)
         cmocka_unit_test(backlog_and_hosts_do_not_wait),
         cmocka_unit_test(rests_grow_with_batches),
         cmocka_unit_test(sleeps_until_jobs_can_be_asked_for),
+        cmocka_unit_test(jobs_are_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) + stage_batches_run() + stage_metadata_run() +
            stage_timers_run();
