@@ -16,6 +16,7 @@
 #include "base/system/clock.h"
 #include "stages/fetch/datasets/dataset_tasks.h"
 #include "stages/fetch/fetch_steps.h"
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/stages_work/stage_steps.h"
 
 #define PAGE "http://a.example/page"
@@ -424,6 +425,49 @@ the_scope_is_looked_at_each_second(void **state)
     steps_end();
 }
 
+/* Rules of the settings hold, and those that somebody saves meanwhile in their place. */
+static void
+rules_are_those_of_the_settings_until_others_are_saved(void **state)
+{
+    static const char *const settings[] = {"scope.hosts=a.example", "urls.drop=sid", NULL};
+    struct reason why = {""};
+    struct buf key;
+    (void)state;
+    const struct fetch *fetch = begin(settings);
+    assert_true(scope_allows(fetch->scope, SLICE("http://a.example/"), 0, NULL));
+    assert_false(scope_allows(fetch->scope, SLICE("http://b.example/"), 0, NULL));
+    assert_int_equal(
+        scope_save(steps.directory, (const char *const[]){"scope.hosts=b.example"}, 1, &why),
+        STATUS_OK);
+    steps.timers[0].delay_ms = 0;
+    steps_turn();
+    assert_false(scope_allows(fetch->scope, SLICE("http://a.example/"), 0, NULL));
+    assert_true(scope_allows(fetch->scope, SLICE("http://b.example/"), 0, NULL));
+    buf_init(&key, 256);
+    assert_int_equal(url_rules_key(&fetch->url_rules, SLICE("http://a.example/?sid=1&b=2"),
+                                   (struct slice){0}, &key, &why),
+                     STATUS_OK);
+    assert_true(slice_is(buf_slice(&key), "http://a.example/?b=2"));
+    buf_release(&key);
+    steps_end();
+}
+
+static void
+open_and_close(void)
+{
+    (void)begin(NULL);
+    loop.watch(loop.context, 9, EPOLLIN);
+    loop.watch(loop.context, 10, EPOLLIN);
+    steps_end();
+}
+
+static void
+nothing_is_left_in_memory(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(open_and_close));
+}
+
 static void
 process_workers(void)
 {
@@ -518,6 +562,8 @@ STAND_IN(int, main, (int argc, char **argv))
         CASE(queries_of_a_path_have_a_budget),
         CASE(descriptors_and_timers_reach_the_transfers),
         CASE(the_scope_is_looked_at_each_second),
+        CASE(rules_are_those_of_the_settings_until_others_are_saved),
+        CASE(nothing_is_left_in_memory),
         CASE(without_workers_it_ends),
         CASE(a_full_disk_is_waited_for),
         CASE(what_cannot_be_opened_is_told),
