@@ -36,6 +36,7 @@ UNIT_TESTS += tests/unit/stages/test_document tests/unit/stages/test_dump_fetch 
 	tests/unit/stages_work/test_transform_stage
 test-tools: $(BUILD)/tests/test_hostile
 test_fetch_parser_PARTS := tests/unit/stages/parser_requests.o
+test_parser_pool_PARTS := tests/unit/stages/parser_replies.o
 test_parser_pool_WRAPS := worker_pool_open worker_pool_close worker_submit fetch_http_hold fetch_http_let_go
 test_hostile_ALONE := tests/pipeline/hostile.sh runs it, too
 test_content_WRAPS := archive_link_open archive_link_close archive_link_read archive_link_read_ranges warc_read_member \
