@@ -18,6 +18,7 @@
 #include "base/digest.h"
 #include "base/url/url.h"
 #include "stages/fetch/http/address_limit.h"
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/scratch.h"
 #include "tests/unit/stages_http/transfer_steps.h"
 
@@ -176,6 +177,28 @@ hosts_have_an_alias_for_their_address(void **state)
     transfer_reset(transfer);
     assert_false(transfer->place.no_name);
     assert_string_equal(transfer->problem, "");
+    close_all();
+}
+
+static void
+go_and_leave(void)
+{
+    struct dns_answer found = {.count = 1};
+    found.addresses[0].socket.v4.sin_family = AF_INET;
+    inet_pton(AF_INET, "192.0.1.7", &found.addresses[0].socket.v4.sin_addr);
+    prepare_url("http://a.example/");
+    assert_true(place_go_to(transfer, &found));
+    place_leave(transfer);
+    transfer_reset(transfer);
+}
+
+/* A handle is used again and again, and keeps nothing of where it went before. */
+static void
+no_place_is_kept_in_memory(void **state)
+{
+    (void)state;
+    open_with(plain);
+    assert_true(leaves_no_memory(go_and_leave));
     close_all();
 }
 
@@ -524,6 +547,7 @@ transfer_ends_run(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(addresses_are_refused_and_counted),
         cmocka_unit_test(hosts_have_an_alias_for_their_address),
+        cmocka_unit_test(no_place_is_kept_in_memory),
         cmocka_unit_test(who_is_directed_needs_no_address),
         cmocka_unit_test(ends_are_told_apart),
         cmocka_unit_test(silence_is_told_from_refusal),
