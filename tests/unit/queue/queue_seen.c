@@ -175,6 +175,43 @@ test_slices_that_come_together_spare_a_fetch_once(void **state)
     assert_int_equal(bench->jobs[1].generation, 3);
 }
 
+/* A broker that was started anew knows of no lease: the slice of a page that is out, and word of
+ * how its fetch ended, come in one round. The fetch ends once, whatever became of it. */
+static void
+test_a_spared_fetch_ends_once(void **state)
+{
+    static const enum verdict verdicts[] = {VERDICT_DONE, VERDICT_RELEASE, VERDICT_BURY};
+    struct bench *bench = *state;
+    bench->options.grace_ms = 0;
+    for (size_t i = 0; i < sizeof verdicts / sizeof *verdicts; i++) {
+        char uri[64];
+        snprintf(uri, sizeof uri, "http://host/%zu", i);
+        struct job slice = a_job(STAGE_FETCH, uri);
+        slice.flags = JOB_SLICE;
+        put_uri(bench, STAGE_FETCH, uri, 2);
+        assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
+        const struct completion end = {.key = bench->jobs[0].key, .verdict = verdicts[i]};
+        bench_restart(bench);
+        bench_work(bench);
+        struct buf *payload = bench_payload(bench);
+        codec_put_varint(payload, 1);
+        message_put_new(payload, &slice);
+        (void)bench_submit(bench, "test", 1, QUEUE_PUT, 0);
+        submit_complete(bench, "w", 1, &end, 1);
+        bench_work(bench);
+        assert_int_equal(bench->answers[bench->tokens - 1].status, STATUS_OK);
+        const struct queue_stats now = stats(bench);
+        assert_int_equal(now.stages[STAGE_FETCH].ready, 0);
+        assert_int_equal(now.stages[STAGE_FETCH].delayed, 0);
+        assert_int_equal(now.stages[STAGE_FETCH].leased, 0);
+        assert_int_equal(now.stages[STAGE_FETCH].buried, 0);
+        assert_int_equal(now.stages[STAGE_FETCH].released, 0);
+        assert_int_equal(now.stages[STAGE_FETCH].done, i + 1);
+        assert_int_equal(now.stages[STAGE_INDEX].ready, i + 1);
+        assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 10), 0);
+    }
+}
+
 static void
 test_recrawl(void **state)
 {
@@ -258,6 +295,7 @@ queue_seen_run(void)
         BENCH_CASE(test_slices_take_the_next_generation),
         BENCH_CASE(test_slices_spare_the_fetch_that_waits),
         BENCH_CASE(test_slices_that_come_together_spare_a_fetch_once),
+        BENCH_CASE(test_a_spared_fetch_ends_once),
         BENCH_CASE(test_recrawl),
         BENCH_CASE(test_recrawl_has_a_larger_generation),
         BENCH_CASE(test_recrawl_keeps_the_smaller_depth),
