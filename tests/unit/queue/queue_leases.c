@@ -38,6 +38,58 @@ test_repeated_waiting_reserve_replaces_the_first(void **state)
     assert_int_equal(bench->job_count, 1);
 }
 
+/* Each of several that wait is replaced alone, by its worker and number: and those of a worker that
+ * began anew, whose numbers begin anew too, are requests of their own. */
+static void
+test_each_waiting_reserve_is_replaced_alone(void **state)
+{
+    enum { WAITING = 4, WAIT_MS = 10000, NUMBER = 1000 };
+    static const struct {
+        const char *worker;
+        uint64_t number;
+    } who[WAITING] = {{"w", NUMBER}, {"w", NUMBER + 1}, {"v", NUMBER}, {"v", NUMBER + 2}};
+    struct bench *bench = *state;
+    const struct answer *waiting[WAITING];
+    for (int time = 0; time < 2; time++) {
+        for (size_t i = 0; i < WAITING; i++) {
+            const struct answer *answer =
+                submit_reserve(bench, who[i].worker, 1, STAGE_DETECT, 1, WAIT_MS, 0, who[i].number);
+            bench_work(bench);
+            assert_false(answer->given);
+            for (size_t other = 0; time > 0 && other < WAITING; other++) {
+                assert_int_equal(waiting[other]->given, other == i);
+            }
+            if (time > 0) {
+                assert_int_equal(waiting[i]->status, STATUS_CANCELLED);
+            }
+            waiting[i] = answer;
+        }
+    }
+    /* Those of the worker that began anew are dropped, and its requests are not taken for them. */
+    for (uint64_t incarnation = 2; incarnation < 4; incarnation++) {
+        const struct answer *before[2] = {waiting[0], waiting[1]};
+        for (size_t i = 0; i < 2; i++) {
+            waiting[i] =
+                submit_reserve(bench, "w", incarnation, STAGE_DETECT, 1, WAIT_MS, 0, who[i].number);
+            bench_work(bench);
+            assert_int_equal(before[i]->status, STATUS_CANCELLED);
+        }
+        for (size_t i = 0; i < WAITING; i++) {
+            assert_false(waiting[i]->given);
+        }
+    }
+    for (size_t i = 0; i < WAITING; i++) {
+        char uri[64];
+        snprintf(uri, sizeof uri, URI "%zu", i);
+        put_uri(bench, STAGE_DETECT, uri, 0);
+    }
+    for (size_t i = 0; i < WAITING; i++) {
+        read_answer(bench, waiting[i]);
+        assert_int_equal(bench->job_count, 1);
+    }
+    assert_int_equal(stats(bench).stages[STAGE_DETECT].leased, WAITING);
+}
+
 static void
 test_waiting_reserve_ends_empty(void **state)
 {
@@ -236,6 +288,7 @@ queue_leases_run(void)
     const struct CMUnitTest tests[] = {
         BENCH_CASE(test_reserve_again_gets_the_same_jobs),
         BENCH_CASE(test_repeated_waiting_reserve_replaces_the_first),
+        BENCH_CASE(test_each_waiting_reserve_is_replaced_alone),
         BENCH_CASE(test_waiting_reserve_ends_empty),
         BENCH_CASE(test_new_incarnation_gives_back),
         BENCH_CASE(test_stalled_worker_loses_its_jobs),

@@ -46,6 +46,8 @@ int cluster_lines_run(void);
 int freed_tables_run(void);
 /* What is known of URIs, without a store (../queue_parts/seen_alone.c); of test_queue_parts. */
 int seen_alone_run(void);
+/* Sequences and paces (../queue_parts/small_tables.c); of test_queue_parts. */
+int small_tables_run(void);
 /* Ranks number by number (../queue_parts/rank_parts.c); of test_priority. */
 int rank_parts_run(void);
 /* Runs as they are written (run_writes.c), and their engine (frontier_runs.c); of test_frontier. */

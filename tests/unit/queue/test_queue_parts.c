@@ -814,5 +814,5 @@ main(void)
         cmocka_unit_test(test_store_tells_of_failed_checkpoints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL) + lanes_alone_run() + cluster_lines_run() +
-           freed_tables_run() + seen_alone_run() + queue_store_run();
+           freed_tables_run() + seen_alone_run() + small_tables_run() + queue_store_run();
 }

@@ -317,6 +317,88 @@ test_a_page_that_waits_is_not_moved_back(void **state)
     assert_int_equal(after.rank, before);
 }
 
+/* ---- word of another node's scope ---- */
+
+struct taken {
+    enum status status;
+    unsigned times;
+    char change[64];
+};
+
+static enum status
+take_change(void *context, struct slice change, struct reason *why)
+{
+    struct taken *taken = context;
+    taken->times++;
+    snprintf(taken->change, sizeof taken->change, "%.*s", SLICE_PRINT(change));
+    return taken->status == STATUS_OK ? STATUS_OK : status_fail(why, taken->status, "not now");
+}
+
+/* Transfers so many jobs, of which the so-manieth of the sender's outbox is the first. */
+static const struct answer *
+transfer(struct bench *bench, uint64_t first, const struct job *jobs, size_t n)
+{
+    struct buf *payload = bench_payload(bench);
+    codec_put_u64(payload, 1);
+    codec_put_u64(payload, 1);
+    codec_put_u64(payload, first);
+    codec_put_varint(payload, n);
+    for (size_t i = 0; i < n; i++) {
+        message_put_new(payload, &jobs[i]);
+    }
+    const struct answer *answer = bench_submit(bench, "queue@other", 1, QUEUE_TRANSFER, 0);
+    bench_work(bench);
+    assert_true(answer->given);
+    return answer;
+}
+
+/* A message's words are taken together, once, and only with a change in them; whoever has no files
+ * of the scope takes the message all the same. */
+static void
+test_words_of_the_scope_are_taken_together(void **state)
+{
+    struct bench *bench = *state;
+    struct taken taken = {.status = STATUS_OK};
+    struct job jobs[4], link = a_job(STAGE_FETCH, URI);
+    for (size_t i = 0; i < 4; i++) {
+        jobs[i] = a_job(STAGE_EXTRACT, JOB_SWEEP_URI);
+    }
+    jobs[0].data = SLICE("+a\n");
+    jobs[1] = a_job(STAGE_EXTRACT, URI);
+    jobs[1].data = SLICE("of a document");
+    jobs[2].data = SLICE("-b\n");
+    assert_int_equal(transfer(bench, 1, jobs, 3)->status, STATUS_OK);
+    bench_close(bench);
+    bench->options.take_scope = take_change;
+    bench->options.take_scope_context = &taken;
+    bench_open(bench);
+    assert_int_equal(transfer(bench, 4, jobs, 3)->status, STATUS_OK);
+    assert_int_equal(taken.times, 1);
+    assert_string_equal(taken.change, "+a\n-b\n");
+    jobs[3].data = SLICE("\n");
+    assert_int_equal(transfer(bench, 4, jobs, 4)->status, STATUS_OK); /* three are known */
+    assert_int_equal(taken.times, 2);
+    assert_string_equal(taken.change, "\n");
+    assert_int_equal(transfer(bench, 4, jobs, 4)->status, STATUS_OK);
+    assert_int_equal(transfer(bench, 8, &jobs[1], 1)->status, STATUS_OK);
+    assert_int_equal(transfer(bench, 9, &link, 1)->status, STATUS_OK);
+    jobs[0].data = SLICE("");
+    assert_int_equal(transfer(bench, 10, jobs, 1)->status, STATUS_OK);
+    assert_int_equal(taken.times, 2);
+    /* What cannot be taken now is refused whole. */
+    const uint64_t received = stats(bench).received;
+    taken.status = STATUS_AGAIN;
+    jobs[0].data = SLICE("+c\n");
+    const struct answer *answer = transfer(bench, 11, jobs, 2);
+    assert_int_equal(answer->status, STATUS_AGAIN);
+    assert_string_equal(answer->why, "not now");
+    assert_int_equal(stats(bench).received, received);
+    taken.status = STATUS_OK;
+    assert_int_equal(transfer(bench, 11, jobs, 2)->status, STATUS_OK);
+    assert_string_equal(taken.change, "+c\n");
+    assert_int_equal(stats(bench).received, received + 2);
+}
+
 int
 broker_corners_run(void)
 {
@@ -334,6 +416,7 @@ broker_corners_run(void)
         CASE(test_an_outdated_sweep_ends),
         CASE(test_an_unknown_document_has_the_depth_it_is_put_with),
         CASE(test_a_page_that_waits_is_not_moved_back),
+        CASE(test_words_of_the_scope_are_taken_together),
     };
     return cmocka_run_group_tests_name("broker corners", tests, NULL, NULL);
 }
