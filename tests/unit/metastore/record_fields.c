@@ -208,6 +208,10 @@ test_no_character_is_cut(void **state)
         assert_true(meta_record_text(buf_slice(&record), META_REASON, &stored));
         /* Before a byte that continues nothing up to three others are left out, too. */
         assert_int_equal(stored.length, at + (size_t)cases[i].kept);
+        meta_set_text(&update, META_REASON, slice_of(text, MOST)); /* whatever stands behind it */
+        (void)merge();
+        assert_true(meta_record_text(buf_slice(&record), META_REASON, &stored));
+        assert_int_equal(stored.length, MOST);
     }
 }
 

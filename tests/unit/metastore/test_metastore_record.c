@@ -314,6 +314,33 @@ test_attempts_append_once(void **state)
     assert_int_equal(merge_once(fixture), META_UNCHANGED);
 }
 
+/* A line has at least a byte, and needs no end when it is the last. */
+static void
+test_lines_are_what_stands_between_ends(void **state)
+{
+    static const struct {
+        const char *first, *second, *expected; /* NULL: no such field */
+    } cases[] = {
+        {"a", NULL, "a\n"},     {"a\n", "b", "a\nb\n"},          {"\n", NULL, NULL},
+        {"\n\n\n", "\n", NULL}, {"\n\nb\n\na", "", NULL},        {"\n\nb\n\na", NULL, "a\nb\n"},
+        {"b\n", "\n", "b\n"},   {"b\nb\nab\n", "ab", "ab\nb\n"}, {"ab", "a\nabc", "a\nab\nabc\n"},
+    };
+    static const enum meta_field sets[] = {META_ATTEMPTS, META_DESCRIPTIONS, META_SITEMAP_FOR};
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        buf_reset(&fixture->merged[fixture->now]);
+        for (size_t set = 0; set < sizeof sets / sizeof *sets; set++) {
+            set_text(fixture, sets[set], cases[i].first);
+            (void)merge_once(fixture);
+            if (cases[i].second != NULL) {
+                set_text(fixture, sets[set], cases[i].second);
+                (void)merge_once(fixture);
+            }
+            assert_text(fixture, sets[set], cases[i].expected);
+        }
+    }
+}
+
 static void
 test_attempts_keep_the_newest(void **state)
 {
@@ -447,6 +474,67 @@ test_damage_is_seen(void **state)
     }
 }
 
+/* Wherever a record is cut, the fields before the cut are read, and nothing that stands behind it,
+ * though that be a field. */
+static void
+test_fields_behind_the_end_are_not_read(void **state)
+{
+    struct fixture *fixture = *state;
+    size_t ends[8] = {0}, fields = 0, at = 0;
+    struct meta_value value;
+    meta_set_number(&fixture->update, META_GENERATION, 1);
+    meta_set_number(&fixture->update, META_DEPTH, 300);
+    set_text(fixture, META_VIA, "http://a.example/");
+    meta_set_number(&fixture->update, META_FETCHED, 1700000000000);
+    assert_int_equal(merge_once(fixture), META_MERGED);
+    const struct slice record = record_of(fixture);
+    while (meta_record_next(record, &at, &value)) {
+        ends[++fields] = at;
+    }
+    assert_int_equal(fields, 4);
+    assert_int_equal(at, record.length);
+    for (size_t length = 0; length <= record.length; length++) {
+        const struct slice cut = slice_of(record.at, length);
+        size_t whole = 0, read = 0;
+        while (whole < fields && ends[whole + 1] <= length) {
+            whole++;
+        }
+        for (at = 0; meta_record_next(cut, &at, &value); read++) {
+            assert_int_equal(at, ends[read + 1]);
+        }
+        assert_int_equal(read, whole);
+        assert_int_equal(at, ends[whole]);
+        assert_int_equal(meta_record_valid(cut), length == ends[whole]);
+        at = length;
+        assert_false(meta_record_next(cut, &at, &value));
+        assert_int_equal(at, length);
+    }
+}
+
+/* A field of a form or a tag that is none ends what is read, and so does one of another kind. */
+static void
+test_reading_ends_at_damage(void **state)
+{
+    static const char *const damages[] = {"\x07\x01",         "\x23\x01", "\x01\x01",
+                                          "\x81\x80\x80\x08", "\x09",     "\x05\x01z"};
+    struct fixture *fixture = *state;
+    for (size_t i = 0; i < sizeof damages / sizeof *damages; i++) {
+        struct meta_value value;
+        size_t at = 0;
+        meta_update_reset(&fixture->update);
+        meta_set_number(&fixture->update, META_DEPTH, 5);
+        meta_set_number(&fixture->update, META_FETCHED, 6);
+        const size_t good = fixture->update.fields.length;
+        (void)buf_append_string(&fixture->update.fields, damages[i]);
+        const struct slice fields = meta_update_fields(&fixture->update);
+        assert_true(meta_record_next(fields, &at, &value));
+        assert_true(meta_record_next(fields, &at, &value));
+        assert_false(meta_record_next(fields, &at, &value));
+        assert_int_equal(at, good);
+        assert_false(meta_update_valid(fields));
+    }
+}
+
 static void
 test_too_many_fields_are_refused(void **state)
 {
@@ -494,6 +582,7 @@ main(void)
         TEST(test_depth_and_via_do_not_depend_on_order),
         TEST(test_seed_has_no_via),
         TEST(test_attempts_append_once),
+        TEST(test_lines_are_what_stands_between_ends),
         TEST(test_attempts_keep_the_newest),
         TEST(test_attempts_are_cut_and_sorted),
         TEST(test_many_attempts_at_once_are_idempotent),
@@ -501,6 +590,8 @@ main(void)
         TEST(test_every_update_is_idempotent),
         TEST(test_unknown_fields_are_kept),
         TEST(test_damage_is_seen),
+        TEST(test_fields_behind_the_end_are_not_read),
+        TEST(test_reading_ends_at_damage),
         TEST(test_too_many_fields_are_refused),
         TEST(test_keys),
     };
