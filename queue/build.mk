@@ -27,6 +27,7 @@ test_queue_PARTS := tests/unit/queue/queue_bursts.o tests/unit/queue/queue_lease
 	tests/unit/queue_parts/strangers.o tests/unit/queue/told_frontier.o tests/unit/moved_clock.o
 test_queue_WRAPS := clock_monotonic_ms clock_wall_ms frontier_get frontier_scan frontier_scan_within frontier_apply \
 	frontier_tick frontier_room frontier_broken
+test_queue_messages_PARTS := tests/unit/queue_parts/message_fields.o
 test_priority_PARTS := tests/unit/queue_parts/rank_parts.o
 test_queue_parts_PARTS := tests/unit/queue/queue_store.o tests/unit/queue_parts/lanes_alone.o tests/unit/queue_parts/cluster_lines.o tests/unit/queue_parts/freed_tables.o tests/unit/queue_parts/seen_alone.o tests/unit/queue_parts/small_tables.o \
 	tests/unit/metastore/failing_database.o \

@@ -18,6 +18,7 @@
 #include "metastore/archive_keep.h"
 #include "metastore/archive_link.h"
 #include "metastore/protocol.h"
+#include "tests/unit/memory_in_use.h"
 #include "tests/unit/open_descriptors.h"
 #include "tests/unit/scratch.h"
 
@@ -158,7 +159,26 @@ what_is_kept_is_written_once(void **state)
             assert_int_equal(kept[i].location.offset, 100 * (i + 1));
         }
         keeps("s", STATUS_OK, STATUS_OK, STATUS_OK);
+        reason_is(0, "");
     }
+    memset(stands_in.trace, 0, sizeof stands_in.trace);
+    archive_keep_free(keep);
+    keep = NULL;
+    assert_string_equal(stands_in.trace, "c");
+}
+
+static void
+make_and_free(void)
+{
+    const struct warc_writer_options options = {.process = "helpers"};
+    archive_keep_free(archive_keep_new("/the/archive", &options));
+}
+
+static void
+nothing_is_left_of_it(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(make_and_free));
 }
 
 static void
@@ -371,6 +391,7 @@ main(void)
 #define READ(name) cmocka_unit_test_setup_teardown(name, reads_begin, reads_end)
     const struct CMUnitTest tests[] = {
         KEEP(what_is_kept_is_written_once),
+        KEEP(nothing_is_left_of_it),
         KEEP(a_writer_that_cannot_be_opened_is_tried_again),
         KEEP(after_a_failed_write_another_file_is_begun),
         KEEP(what_is_refused_alone_ends_no_file),

@@ -237,6 +237,126 @@ test_dictionaries_are_bounded(void **state)
     assert_int_equal(packing->learned, 0);
 }
 
+/* ---- when another dictionary is learned ---- */
+
+/* One window of records after another, beside the rule. */
+struct learning {
+    struct packing *packing;
+    uint64_t dictionaries, windows, best; /* of the latest dictionary */
+    struct buf sample;                    /* of the window */
+    unsigned seed;
+};
+
+/* Packs a record of bytes that are all the same, or that no two are, and returns what it takes. */
+static size_t
+pack_one(struct learning *learning, bool repeats, uint64_t counted)
+{
+    enum { LENGTH = 128, HEAD = 4, EVERY = 16 };
+    struct buf *const value = &learning->packing->value;
+    char text[LENGTH];
+    for (size_t i = 0; i < sizeof text; i++) {
+        text[i] = (char)(repeats ? 'x' : rand_r(&learning->seed) >> 8);
+    }
+    comes_back(learning->packing, slice_of(text, sizeof text));
+    if (counted % EVERY == 0) {
+        (void)buf_append(&learning->sample, text, sizeof text);
+    }
+    return value->data[0] == 1 ? sizeof text : value->length - HEAD;
+}
+
+/* A window of records of which so many of 100 are not worth packing. Afterwards another dictionary
+ * is wanted, made of each sixteenth record, or is not; when it is, it is added. */
+static void
+pack_window(struct learning *learning, unsigned bad, bool wanted)
+{
+    enum { FIRST = 256, WINDOW = 4096, LENGTH = 128 };
+    const uint64_t count = learning->dictionaries == 0 ? FIRST : WINDOW;
+    struct packer *const packer = learning->packing->packer;
+    uint64_t packed = 0;
+    buf_reset(&learning->sample);
+    for (uint64_t i = 0; i < count; i++) {
+        assert_int_equal(packer_learned(packer).length, 0);
+        packed += pack_one(learning, i % 100 >= bad, i);
+        if (i % 64 == 0) {
+            comes_back(learning->packing, SLICE("too short to count"));
+        }
+    }
+    const uint64_t rate = packed * 1000 / (count * LENGTH) + 1;
+    learning->windows++;
+    const bool worse = learning->windows >= learning->dictionaries && learning->best > 0 &&
+                       rate * 100 > learning->best * 125;
+    assert_int_equal(learning->dictionaries == 0 || worse, wanted);
+    assert_int_equal(packer_learned(packer).length > 0, wanted);
+    if (!wanted) {
+        learning->best = learning->best == 0 || rate < learning->best ? rate : learning->best;
+        return;
+    }
+    const struct slice learned = packer_learned(packer);
+    assert_true(learned.length <= PACK_DICTIONARY_BYTES);
+    assert_true(learned.length + LENGTH > PACK_DICTIONARY_BYTES || count == FIRST);
+    assert_memory_equal(learned.at, learning->sample.data, learned.length);
+    assert_int_equal(learned.length, learning->sample.length < PACK_DICTIONARY_BYTES
+                                         ? learning->sample.length
+                                         : PACK_DICTIONARY_BYTES);
+    assert_true(packer_add(packer, learned));
+    learning->dictionaries++;
+    learning->windows = learning->best = 0;
+}
+
+/* The first is learned from the first window; another after a window that is a quarter worse than
+ * the best one since, but not before there were as many windows as there are dictionaries. */
+static void
+test_another_is_learned_when_it_pays(void **state)
+{
+    static const struct {
+        unsigned bad;
+        bool wanted;
+    } windows[] = {
+        {50, true},                                        /* whatever the first is */
+        {50, false}, {55, false}, {80, true},              /* one is known */
+        {30, false}, {90, true},                           /* two */
+        {90, false}, {40, false}, {60, true},              /* three: the best window counts */
+        {20, false}, {80, false}, {80, false}, {80, true}, /* four: not before the fourth */
+        {80, false}, {70, false}, {60, false}, {50, false}, {40, false}, {90, true}};
+    struct learning learning = {.packing = *state, .seed = 9};
+    buf_init(&learning.sample, 1 << 20);
+    for (size_t i = 0; i < sizeof windows / sizeof *windows; i++) {
+        pack_window(&learning, windows[i].bad, windows[i].wanted);
+    }
+    assert_int_equal(packer_count(learning.packing->packer), 6);
+    buf_release(&learning.sample);
+}
+
+/* From a window of which no record is short enough nothing is learned, but from the next. */
+static void
+test_nothing_is_learned_from_long_records(void **state)
+{
+    enum { FIRST = 256, EVERY = 16, LONG = 4097, USUAL = 128 };
+    struct packing *packing = *state;
+    static char text[LONG];
+    memset(text, 'x', sizeof text);
+    for (unsigned i = 0; i < 2 * FIRST; i++) {
+        assert_int_equal(packer_learned(packing->packer).length, 0);
+        comes_back(packing, slice_of(text, i < FIRST ? LONG : USUAL));
+    }
+    assert_int_equal(packer_learned(packing->packer).length, FIRST / EVERY * USUAL);
+}
+
+/* The longest dictionary and the longest record are of use; what is longer is stored as it is. */
+static void
+test_the_longest_are_packed(void **state)
+{
+    struct packing *packing = *state;
+    char *large = calloc(PACK_RECORD_MAXIMUM + 1, 1);
+    assert_true(packer_add(packing->packer, slice_of(large, PACK_DICTIONARY_BYTES)));
+    comes_back(packing, slice_of(large, PACK_RECORD_MAXIMUM));
+    assert_int_equal(packing->value.data[0], 2);
+    assert_true(packing->value.length < PACK_RECORD_MAXIMUM / 100);
+    comes_back(packing, slice_of(large, PACK_RECORD_MAXIMUM + 1));
+    assert_int_equal(packing->value.data[0], 1);
+    free(large);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
@@ -246,7 +366,8 @@ main(void)
         TEST(test_learns_what_is_said_often),      TEST(test_learns_anew_when_records_change),
         TEST(test_odd_records_come_back),          TEST(test_learns_from_some_records),
         TEST(test_what_is_stored_is_never_longer), TEST(test_damage_is_seen),
-        TEST(test_dictionaries_are_bounded),
+        TEST(test_dictionaries_are_bounded),       TEST(test_another_is_learned_when_it_pays),
+        TEST(test_the_longest_are_packed),         TEST(test_nothing_is_learned_from_long_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

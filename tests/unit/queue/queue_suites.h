@@ -46,6 +46,8 @@ int cluster_lines_run(void);
 int freed_tables_run(void);
 /* What is known of URIs, without a store (../queue_parts/seen_alone.c); of test_queue_parts. */
 int seen_alone_run(void);
+/* Fields of messages (../queue_parts/message_fields.c); of test_queue_messages. */
+int message_fields_run(void);
 /* Sequences and paces (../queue_parts/small_tables.c); of test_queue_parts. */
 int small_tables_run(void);
 /* Ranks number by number (../queue_parts/rank_parts.c); of test_priority. */

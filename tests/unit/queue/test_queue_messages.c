@@ -10,6 +10,7 @@
 
 #include "base/url/url.h"
 #include "queue/client/message.h"
+#include "tests/unit/queue/queue_suites.h"
 
 enum { BYTES = 8 << 20 };
 
@@ -680,5 +681,5 @@ main(void)
         cmocka_unit_test(nodes_have_their_bytes),
         cmocka_unit_test(explanations_come_back_whole),
     };
-    return cmocka_run_group_tests_name("queue_messages", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("queue_messages", tests, NULL, NULL) + message_fields_run();
 }

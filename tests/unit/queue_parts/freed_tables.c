@@ -94,8 +94,13 @@ static void
 make_sequences(void)
 {
     struct sequences *sequences = sequences_new(2);
-    const struct job_key key = {.stage = STAGE_DETECT, .id = 1};
-    sequence_ready(sequences_find(sequences, STAGE_DETECT, 0), key.id);
+    for (uint8_t stage = STAGE_DETECT; stage < STAGE_COUNT; stage++) {
+        for (uint64_t lane = 0; lane < (stage == STAGE_INDEX ? 2 : 1); lane++) {
+            const struct job_key key = {.stage = stage, .lane = lane, .id = 1};
+            sequence_reach(sequences_find(sequences, stage, lane), &key);
+            sequence_ready(sequences_find(sequences, stage, lane), key.id);
+        }
+    }
     sequences_free(sequences);
     sequences_free(NULL);
 }
@@ -126,6 +131,7 @@ make_packer(void)
 {
     struct packer *packer = packer_new();
     (void)packer_add(packer, SLICE("a dictionary"));
+    (void)packer_add(packer, SLICE("another one"));
     packer_free(packer);
     packer_free(NULL);
 }
