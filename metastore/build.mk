@@ -2,7 +2,7 @@ metastore_OBJECTS := $(addprefix metastore/,archive_keep.o archive_link.o metast
 	metastore_options.o metastore_scan.o metastore_service.o pack.o record.o record_rdf.o record_rdf_emit.o record_rdf_http.o store.o)
 PROGRAMS += quadrille-metastore
 quadrille-metastore_OBJECTS := metastore/metastore_main.o
-UNIT_TESTS += tests/unit/metastore/test_archive_faults tests/unit/metastore/test_archive_link tests/unit/metastore/test_content tests/unit/metastore/test_metastore tests/unit/metastore/test_metastore_client \
+UNIT_TESTS += tests/unit/metastore/test_archive_faults tests/unit/metastore/test_archive_link tests/unit/metastore/test_content tests/unit/metastore/test_metastore tests/unit/metastore/test_metastore_client tests/unit/metastore/test_metastore_daemon \
 	tests/unit/metastore/test_metastore_pack tests/unit/metastore/test_metastore_rdf \
 	tests/unit/metastore/test_metastore_record tests/unit/queue_daemon/test_metastore_main
 FUZZERS += fuzz_metastore
@@ -18,3 +18,6 @@ test_metastore_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create
 test_metastore_main_PARTS := tests/unit/queue_daemon/daemon_mains.o metastore/metastore_main.o
 test_metastore_main_WRAPS := main meta_daemon_run
 test_archive_faults_WRAPS := warc_writer_open warc_writer_close warc_append_member warc_sync pread
+test_metastore_daemon_WRAPS := meta_store_open meta_store_close meta_store_epoch meta_store_tick sigprocmask signalfd file_close \
+	rpc_server_open rpc_server_close rpc_server_descriptor meta_service_open meta_service_free meta_service_serve_archive \
+	meta_service_turn archive_keep_new archive_keep_free daemon_tell_ready poll

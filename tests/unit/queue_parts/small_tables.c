@@ -66,7 +66,7 @@ test_what_is_ready_again_comes_in_order(void **state)
     for (int step = 0; step < STEPS; step++) {
         const bool grows = step % 200 < 100; /* so that it becomes large, and empty, in turn */
         struct job_key key;
-        if (rand_r(&seed) % 8 < (grows ? 6u : 2u)) {
+        if (rand_r(&seed) % 8 < (grows ? 6 : 2)) {
             const uint64_t id = 1 + (uint64_t)rand_r(&seed) % (IDS - 1);
             sequence_ready(sequence, id);
             waiting[id] += id <= CURSOR;
