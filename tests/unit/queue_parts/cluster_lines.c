@@ -1,6 +1,7 @@
 /* Lines of cluster.conf (queue/cluster/cluster.c): each setting, each limit at its value, keys, and
  * the file in a data directory. */
 #include <fcntl.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -95,12 +96,18 @@ test_settings_of_a_node(void **state)
     assert_null(cluster_keys(cluster));
     cluster_close(cluster);
     cluster_close(NULL);
+    refused("node a weight=0", NULL, "a weight is from 1 to 1000, not \"0\"");
+    refused("node a weight=1000x", NULL, "a weight is a number, not \"1000x\"");
     refused("node a weight=1001", NULL, "a weight is from 1 to 1000, not \"1001\"");
     refused("node a weight=", NULL, "a weight is from 1 to 1000, not \"\"");
     refused("node a weight=/", NULL, "a weight is a number");
     refused("node a weight=:", NULL, "a weight is a number");
     refused("node a weight=99999999999", NULL, "a weight is from 1 to 1000");
     refused("node a stages=fetch,", "b", "names no node b");
+    refused("node a stages=fetch,x", NULL, "no stage is called \"x\"");
+    refused("node a stages=x", NULL, "no stage is called \"x\"");
+    refused("node a\nx", NULL, "line 2: a line begins with");
+    refused("node a\n\n\nnode b =q\n#", NULL, "line 4: a node has no setting \"\"");
     refused("node a stages=,fetch", NULL, "no stage is called \"\"");
     refused("node", NULL, "a node's name");
     refused("node a=", NULL, "a node's name");
@@ -156,6 +163,64 @@ test_what_a_cluster_must_have(void **state)
     refused("node a queue=q metastore=m\nnode b metastore=m\n", "a", "node b has no queue=");
     refused("node a queue=q\nnode b queue=q\n", "a", "no node has metastore=");
     refused("node a\nnode b\n", "", "say which this is");
+}
+
+/* The number in (0, 1) that a node draws for a partition. */
+static double
+drawn(const char *name, unsigned partition)
+{
+    char text[64];
+    const int n = snprintf(text, sizeof text, "%s/%u", name, partition);
+    const uint64_t number = fingerprint64(slice_of(text, (size_t)n)) >> 11; /* 53 bits */
+    return ((double)number + 0.5) / (double)(UINT64_C(1) << 53);
+}
+
+/* All nodes, of every version, must agree: who draws the largest of -weight / ln(number) among
+ * those that serve a stage, or have a metadata store, has the partition. */
+static void
+test_partitions_are_of_who_draws_the_largest(void **state)
+{
+    enum { NODES = 4 };
+    static const char text[] = "node a queue=q stages=fetch,detect,transform,extract\n"
+                               "node b queue=q metastore=m:b weight=3\n"
+                               "node c queue=q weight=2\n"
+                               "node d queue=q metastore=m:d stages=index,fetch\n";
+    static const char *const names[NODES] = {"a", "b", "c", "d"};
+    static const unsigned weights[NODES] = {1, 3, 2, 1};
+    struct cluster_services services;
+    struct reason why = {""};
+    struct cluster *cluster = parse(text, "d", &why);
+    (void)state;
+    assert_non_null(cluster);
+    assert_int_equal(cluster_metastore_services(cluster, "here", &services, &why), STATUS_OK);
+    assert_int_equal(services.count, 2);
+    assert_string_equal(services.endpoints[0], "m:b");
+    assert_string_equal(services.endpoints[1], "here");
+    for (unsigned partition = 0; partition < PARTITIONS; partition++) {
+        size_t most[3] = {NODES, NODES, NODES}; /* for fetch, for the index, of the stores */
+        double scores[NODES];
+        for (size_t i = 0; i < NODES; i++) {
+            const bool serves[3] = {true, i != 0, i == 1 || i == 3};
+            scores[i] = -(double)weights[i] / log(drawn(names[i], partition));
+            for (size_t what = 0; what < 3; what++) {
+                if (serves[what] && (most[what] == NODES || scores[i] > scores[most[what]])) {
+                    most[what] = i;
+                }
+            }
+        }
+        assert_int_equal(cluster_owner_of(cluster, STAGE_FETCH, partition), most[0]);
+        assert_int_equal(cluster_owner_of(cluster, STAGE_INDEX, partition), most[1]);
+        assert_int_equal(services.owner_of_partition[partition], most[2] == 3);
+    }
+    for (int i = 0; i < 100; i++) {
+        char key[64];
+        snprintf(key, sizeof key, "hhttp://h%d.example", i);
+        const unsigned partition = cluster_key_partition(slice_string(key));
+        assert_int_equal(cluster_key_owner(cluster, slice_string(key)),
+                         services.owner_of_partition[partition] == 0 ? 1 : 3);
+    }
+    cluster_services_release(&services);
+    cluster_close(cluster);
 }
 
 /* A URI's fetch and its host's record are of one node, and so are a document's record and those
@@ -215,6 +280,13 @@ test_addresses_of_metadata_stores(void **state)
     cluster_close(cluster);
     cluster = parse("node a metastore=m\n", NULL, &why);
     assert_int_equal(cluster_metastore_services(cluster, NULL, &services, &why), STATUS_OK);
+    assert_string_equal(services.endpoints[0], "m");
+    cluster_services_release(&services);
+    cluster_close(cluster);
+    /* Who has no store itself asks those of others, and nothing of it is local. */
+    cluster = parse("node a queue=q\nnode b queue=q metastore=m\n", "a", &why);
+    assert_int_equal(cluster_metastore_services(cluster, "ipc://here", &services, &why), STATUS_OK);
+    assert_int_equal(services.count, 1);
     assert_string_equal(services.endpoints[0], "m");
     cluster_services_release(&services);
     cluster_close(cluster);
@@ -313,10 +385,15 @@ cluster_lines_run(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(test_settings_of_a_node),     TEST(test_names_have_a_longest),
-        TEST(test_nodes_have_a_most),      TEST(test_what_a_cluster_must_have),
-        TEST(test_owners_of_keys),         TEST(test_addresses_of_metadata_stores),
-        TEST(test_secrets_stand_in_files), TEST(test_the_file_of_a_directory),
+        TEST(test_settings_of_a_node),
+        TEST(test_names_have_a_longest),
+        TEST(test_nodes_have_a_most),
+        TEST(test_what_a_cluster_must_have),
+        TEST(test_partitions_are_of_who_draws_the_largest),
+        TEST(test_owners_of_keys),
+        TEST(test_addresses_of_metadata_stores),
+        TEST(test_secrets_stand_in_files),
+        TEST(test_the_file_of_a_directory),
     };
     return cmocka_run_group_tests_name("cluster lines", tests, NULL, NULL);
 }
