@@ -126,6 +126,34 @@ test_new_incarnation_gives_back(void **state)
     assert_int_equal(stats(bench).stages[STAGE_DETECT].leased, 1);
 }
 
+/* Many workers begin anew in one round: what each of them held is ready again. */
+static void
+test_all_who_begin_anew_give_back(void **state)
+{
+    enum { WORKERS = 50 };
+    struct bench *bench = *state;
+    char name[16], uri[64];
+    for (unsigned i = 0; i < WORKERS; i++) {
+        snprintf(name, sizeof name, "w%u", i);
+        snprintf(uri, sizeof uri, URI "%u", i);
+        put_uri(bench, STAGE_DETECT, uri, 0);
+        assert_int_equal(reserve(bench, name, 1, STAGE_DETECT, 1), 1);
+    }
+    assert_int_equal(stats(bench).stages[STAGE_DETECT].leased, WORKERS);
+    bench_forget(bench);
+    for (unsigned i = 0; i < WORKERS; i++) {
+        struct buf *payload = bench_payload(bench);
+        snprintf(name, sizeof name, "w%u", i);
+        codec_put_u8(payload, TOUCH_ANNOUNCE);
+        codec_put_varint(payload, 0);
+        (void)bench_submit(bench, name, 2, QUEUE_TOUCH, 0);
+    }
+    bench_work(bench);
+    assert_int_equal(stats(bench).stages[STAGE_DETECT].leased, 0);
+    assert_int_equal(stats(bench).stages[STAGE_DETECT].ready, WORKERS);
+    assert_int_equal(stats(bench).stages[STAGE_DETECT].dead, WORKERS);
+}
+
 static void
 test_stalled_worker_loses_its_jobs(void **state)
 {
@@ -291,6 +319,7 @@ queue_leases_run(void)
         BENCH_CASE(test_each_waiting_reserve_is_replaced_alone),
         BENCH_CASE(test_waiting_reserve_ends_empty),
         BENCH_CASE(test_new_incarnation_gives_back),
+        BENCH_CASE(test_all_who_begin_anew_give_back),
         BENCH_CASE(test_stalled_worker_loses_its_jobs),
         BENCH_CASE(test_culprit_is_found),
         BENCH_CASE(test_company_of_suspects),

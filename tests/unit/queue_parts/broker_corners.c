@@ -41,6 +41,102 @@ test_who_has_just_failed_is_not_tried(void **state)
     assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, 1), 1);
 }
 
+/* Hosts of which each has one job: those of an outage, and those that a person asks for. */
+static void
+put_hosts(struct bench *bench, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++) {
+        char uri[64];
+        snprintf(uri, sizeof uri, "http://host%u.example/", i);
+        put_uri(bench, STAGE_FETCH, uri, 0);
+    }
+}
+
+static void
+fail_all(struct bench *bench, unsigned n, uint8_t words)
+{
+    struct job jobs[8];
+    assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, n), n);
+    memcpy(jobs, bench->jobs, n * sizeof *jobs);
+    for (unsigned i = 0; i < n; i++) {
+        submit_end(bench, &jobs[i], words, SECOND);
+        bench_work(bench);
+    }
+}
+
+/* All hosts that are set aside are tried at once, or one of them, and rest no more; what they were
+ * tried with is stored. */
+static void
+test_all_hosts_are_tried_at_once(void **state)
+{
+    enum { HOSTS = 4 };
+    static const struct {
+        const char *uri;
+        unsigned tried;
+    } cases[] = {{"", HOSTS}, {"http://host2.example/x", 1}, {"http://none.example/", 0}};
+    struct bench *bench = *state;
+    put_hosts(bench, HOSTS);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fail_all(bench, HOSTS, HOST_FAILED);
+        for (int work = 0; work < HOSTS; work++) {
+            bench_work(bench); /* their jobs are counted */
+        }
+        assert_int_equal(stats(bench).hosts_aside, HOSTS);
+        assert_int_equal(stats(bench).stages[STAGE_FETCH].aside, HOSTS);
+        codec_put_slice(bench_payload(bench), slice_string(cases[i].uri));
+        const struct answer *answer = bench_submit(bench, "test", 1, QUEUE_RETRY, 0);
+        bench_work(bench);
+        assert_int_equal(answer->status, STATUS_OK);
+        struct codec_reader reader = codec_reader_of(buf_slice(&answer->payload));
+        assert_int_equal(codec_get_varint(&reader), cases[i].tried);
+        assert_int_equal(codec_get_varint(&reader), cases[i].tried); /* one job each */
+        assert_true(codec_at_end(&reader));
+        for (int restart = 0; restart < 2; restart++) {
+            assert_int_equal(stats(bench).hosts_aside, HOSTS - cases[i].tried);
+            bench_restart(bench);
+        }
+        bench_work(bench);
+        assert_int_equal(reserve(bench, "w", 1, STAGE_FETCH, HOSTS), cases[i].tried);
+        for (unsigned job = 0; job < cases[i].tried; job++) {
+            give_back(bench, "w", &bench->jobs[job], 0, true);
+        }
+        clock_move(24 * HOUR); /* so that all may be probed */
+    }
+}
+
+/* Silence is doubted when so many hosts are silent, whoever is silent again being one of them. */
+static void
+test_as_many_silent_hosts_as_make_an_outage(void **state)
+{
+    enum { OUTAGE = 3 };
+    for (unsigned hosts = OUTAGE - 1; hosts <= OUTAGE; hosts++) {
+        if (hosts > OUTAGE - 1) {
+            assert_int_equal(teardown(state), 0);
+            assert_int_equal(setup(state), 0);
+        }
+        struct bench *bench = *state;
+        bench_close(bench);
+        bench->options.troubles = (struct trouble_rules){.failures = 2,
+                                                         .probe_ms = HOUR,
+                                                         .probe_most_ms = 24 * HOUR,
+                                                         .outage_hosts = OUTAGE,
+                                                         .outage_patience_ms = HOUR};
+        bench_open(bench);
+        put_uri(bench, STAGE_FETCH, URI, 0);
+        const struct job job = take_one(bench, STAGE_FETCH);
+        submit_end(bench, &job, HOST_ANSWERED, SECOND);
+        bench_work(bench);
+        clock_move(SECOND);
+        put_hosts(bench, hosts);
+        fail_all(bench, hosts, HOST_FAILED | HOST_SILENT);
+        assert_int_equal(stats(bench).hosts_failing, hosts);
+        clock_move(SECOND);
+        fail_all(bench, hosts, HOST_FAILED | HOST_SILENT);
+        assert_int_equal(stats(bench).hosts_aside, hosts < OUTAGE ? hosts : 0);
+        assert_int_equal(stats(bench).cut_off, hosts >= OUTAGE);
+    }
+}
+
 static void
 test_a_damaged_row_of_a_host_is_named(void **state)
 {
@@ -138,6 +234,40 @@ test_grace_lasts_until_all_is_told(void **state)
     assert_int_equal(answer->status, STATUS_OK);
     assert_int_equal(reserve(bench, "v", 1, STAGE_DETECT, 1), 0);
     touch(bench, "w", 1, NULL, 0);
+    assert_int_equal(reserve(bench, "v", 1, STAGE_DETECT, 1), 1);
+}
+
+/* Rows of workers that are damaged name nobody, so that nobody is waited for; and a queue that no
+ * worker has spoken to does all in its first round. */
+static void
+test_nobody_is_waited_for_whom_no_row_names(void **state)
+{
+    static const struct slice rows[] = {SLICE_INIT(""), SLICE_INIT("\0"), SLICE_INIT("\1"),
+                                        SLICE_INIT("\1w+"), SLICE_INIT("\2w")};
+    struct bench *bench = *state;
+    struct reason why = {""};
+    struct store_batch batch;
+    uint8_t keys[sizeof rows / sizeof *rows][8];
+    bench->options.grace_ms = MINUTE;
+    put_uri(bench, STAGE_FETCH, URI, 0);
+    put_uri(bench, STAGE_DETECT, URI, 0);
+    store_batch_init(&batch);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        codec_write_u64(keys[i], i + 1);
+        store_batch_put(&batch, TREE_WORKERS, slice_of((char *)keys[i], 8), rows[i]);
+    }
+    store_batch_sort(&batch);
+    assert_int_equal(__real_frontier_apply((struct frontier *)broker_frontier(bench->broker),
+                                           (const struct store_operation *const *)batch.operations,
+                                           batch.count, &why),
+                     STATUS_OK);
+    store_batch_release(&batch);
+    bench_restart(bench);
+    struct job slice = a_job(STAGE_FETCH, URI);
+    slice.flags = JOB_SLICE;
+    assert_int_equal(put_jobs(bench, &slice, 1), STATUS_OK);
+    assert_int_equal(stats(bench).stages[STAGE_FETCH].ready, 0); /* no fetch is waited for */
+    assert_int_equal(stats(bench).workers, 0);
     assert_int_equal(reserve(bench, "v", 1, STAGE_DETECT, 1), 1);
 }
 
@@ -405,10 +535,13 @@ broker_corners_run(void)
     const struct CMUnitTest tests[] = {
         CASE(test_who_has_just_answered_is_not_hastened),
         CASE(test_who_has_just_failed_is_not_tried),
+        CASE(test_all_hosts_are_tried_at_once),
+        CASE(test_as_many_silent_hosts_as_make_an_outage),
         CASE(test_a_damaged_row_of_a_host_is_named),
         CASE(test_other_jobs_are_no_probes),
         CASE(test_what_is_due_now_goes_out),
         CASE(test_grace_lasts_until_all_is_told),
+        CASE(test_nobody_is_waited_for_whom_no_row_names),
         CASE(test_a_suspect_of_fetch_waits_for_who_holds_nothing),
         CASE(test_links_of_other_domains_move_a_page),
         CASE(test_yields_are_learned),
