@@ -16,7 +16,7 @@ FUZZERS += fuzz_queue_records fuzz_queue_requests fuzz_run
 fuzz_queue_requests_ALONE := it stands in for the frontier
 test_queue_client_WRAPS := rpc_client_open rpc_client_close rpc_client_post rpc_client_process rpc_client_wait_ms \
 	rpc_client_peer_incarnation rpc_call clock_monotonic_ms
-test_frontier_PARTS := tests/unit/queue/run_writes.o tests/unit/queue/frontier_runs.o \
+test_frontier_PARTS := tests/unit/queue/run_writes.o tests/unit/queue/frontier_runs.o tests/unit/queue_parts/run_lies.o \
 	tests/unit/metastore/failing_database.o tests/unit/moved_clock.o
 test_frontier_WRAPS := clock_monotonic_ms clock_wall_ms db_env_create db_create statvfs flock fsync file_write_all pread
 test_queue_PARTS := tests/unit/queue/queue_bursts.o tests/unit/queue/queue_leases.o tests/unit/queue/queue_lanes.o \

@@ -55,5 +55,7 @@ int rank_parts_run(void);
 /* Runs as they are written (run_writes.c), and their engine (frontier_runs.c); of test_frontier. */
 int run_writes_run(void);
 int frontier_runs_run(void);
+/* Runs that lie (../queue_parts/run_lies.c); of test_frontier. */
+int run_lies_run(void);
 
 #endif

@@ -643,5 +643,6 @@ main(void)
         cmocka_unit_test(test_heads_follow_what_happens),
         cmocka_unit_test(test_lanes_take_turns),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL) + run_writes_run() + frontier_runs_run();
+    return cmocka_run_group_tests(tests, NULL, NULL) + run_writes_run() + frontier_runs_run() +
+           run_lies_run();
 }
