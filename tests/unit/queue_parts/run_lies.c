@@ -44,9 +44,12 @@ end_of(uint8_t *bytes, size_t length)
     return bytes + length - RUN_FOOTER;
 }
 
+static size_t written; /* bytes of the file */
+
 static void
 write_all(const void *bytes, size_t length)
 {
+    written = length;
     FILE *file = fopen(good.path, "w");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, length, file), length);
@@ -73,10 +76,10 @@ setup(void **state)
                          STATUS_OK);
     }
     assert_int_equal(run_writer_finish(writer, &totals, &why), STATUS_OK);
-    FILE *written = fopen(good.path, "r");
-    assert_non_null(written);
-    good.length = fread(good.bytes, 1, sizeof good.bytes, written);
-    assert_int_equal(fclose(written), 0);
+    FILE *stream = fopen(good.path, "r");
+    assert_non_null(stream);
+    good.length = fread(good.bytes, 1, sizeof good.bytes, stream);
+    assert_int_equal(fclose(stream), 0);
     const uint8_t *end = end_of(good.bytes, good.length);
     good.index_at = codec_read_u64(end + AT_INDEX);
     good.index_length = codec_read_u64(end + AT_INDEX_LENGTH);
@@ -119,7 +122,11 @@ opens(bool expected, uint64_t damaged_at, const char *name)
             fail_msg("%s: \"%s\" is not in \"%s\"", name, text, why.text);
         }
     } else {
+        const struct run_totals totals = run_totals(run);
         struct run_cursor cursor;
+        assert_int_equal(totals.records, RECORDS);
+        assert_int_equal(totals.prefixes, RECORDS);
+        assert_int_equal(totals.bytes, written);
         run_cursor_init(&cursor);
         assert_int_equal(run_seek(&cursor, run, SLICE(""), &why), STATUS_OK);
         for (size_t i = 0; i < RECORDS; i++) {

@@ -305,7 +305,70 @@ test_a_failed_commit_forgets_nothing(void **state)
     assert_forgot(answer, 3, 0, 0);
 }
 
+/* Whatever read or write of the round fails, what waits is here or there, and nowhere twice. */
+static void
+test_failed_calls_lose_nothing(void **state)
+{
+    enum { JOBS = 3, LEAST = 3 };
+    struct bench *bench = *state;
+    int calls = 0;
+    put_for(bench, B, STAGE_INDEX, JOBS);
+    reopen_as(bench, one_node);
+    for (bool struck = true; struck; calls += struck) {
+        struct reason why = {""};
+        bench_forget(bench);
+        const struct answer *answer = submit_forget(bench, "b");
+        if (answer->given) { /* all have gone, by the round before */
+            assert_int_equal(answer->status, STATUS_NOT_FOUND);
+            break;
+        }
+        told_frontier.calls = calls;
+        told_frontier.status = STATUS_SYSTEM;
+        const enum status status = broker_work(bench->broker, &why);
+        struck = told_frontier.calls < 0;
+        told_frontier.calls = -1;
+        assert_int_equal(status, struck ? STATUS_SYSTEM : STATUS_OK);
+        assert_string_equal(why.text, struck ? "a fault" : "");
+        bench_restart(bench);
+        const struct queue_stats now = stats(bench);
+        assert_true(jobs_for(bench, "b") == 0 || jobs_for(bench, "b") == JOBS);
+        assert_int_equal(now.stages[STAGE_INDEX].outbox, jobs_for(bench, "b"));
+        assert_int_equal(now.stages[STAGE_INDEX].ready + jobs_for(bench, "b"), JOBS);
+    }
+    assert_true(calls >= LEAST);
+    assert_int_equal(jobs_for(bench, "b"), 0);
+}
+
 /* ---- what is damaged, or of no use ---- */
+
+/* Rows of no stage that there is are counted for none, but go; one may have nothing but its stage.
+ */
+static void
+test_rows_of_no_stage_are_dropped(void **state)
+{
+    static const struct slice rows[] = {SLICE_INIT(""), SLICE_INIT("\x05"),
+                                        SLICE_INIT("\xff more")};
+    enum { JOBS = 5 };
+    struct bench *bench = *state;
+    put_for(bench, B, STAGE_INDEX, JOBS);
+    change_waiting(bench, "b", 1, SLICE("\x03"));
+    for (uint64_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        change_waiting(bench, "b", JOBS + 1 + i, rows[i]); /* behind the others */
+    }
+    reopen_as(bench, one_node);
+    assert_int_equal(jobs_for(bench, "b"), JOBS);
+    const struct answer *answer = submit_forget(bench, "b");
+    bench_work(bench);
+    assert_forgot(answer, JOBS - 1, 1 + sizeof rows / sizeof *rows, 0);
+    const struct queue_stats now = stats(bench);
+    assert_int_equal(now.stages[STAGE_INDEX].ready, JOBS - 1);
+    for (int stage = 0; stage < STAGE_COUNT; stage++) {
+        assert_int_equal(now.stages[stage].outbox, 0);
+    }
+    assert_int_equal(jobs_for(bench, "b"), 0);
+    reopen_as(bench, one_node);
+    assert_int_equal(submit_forget(bench, "b")->status, STATUS_NOT_FOUND);
+}
 
 /* A row that nobody can read, and word of the scope, which was for that node alone, are dropped. */
 static void
@@ -503,6 +566,8 @@ strangers_run(void)
         CASE(test_so_many_bytes_are_forgotten_at_once),
         CASE(test_what_is_left_is_stored),
         CASE(test_a_failed_commit_forgets_nothing),
+        CASE(test_failed_calls_lose_nothing),
+        CASE(test_rows_of_no_stage_are_dropped),
         CASE(test_what_cannot_move_is_dropped),
         CASE(test_a_damaged_row_of_a_stranger_is_named),
         CASE(test_strangers_hold_nothing_back),
