@@ -44,6 +44,7 @@ test_a_record_is_waited_for(void **state)
         {1, "record", "x", "metastore: a malformed answer to a get", STATUS_OK, STATUS_PROTOCOL},
         {1, NULL, NULL, "metastore: a malformed answer to a get", STATUS_OK, STATUS_PROTOCOL},
         {1, "record", NULL, "call 5", STATUS_TIMEOUT, STATUS_TIMEOUT},
+        {0, "", NULL, "metastore: a malformed answer to a get", STATUS_OK, STATUS_PROTOCOL},
     };
     struct metastore_client *client = open_client(1);
     (void)state;
@@ -57,7 +58,8 @@ test_a_record_is_waited_for(void **state)
             codec_put_slice(payload, slice_string(cases[i].record));
         }
         (void)buf_append_string(payload, cases[i].more != NULL ? cases[i].more : "");
-        assert_int_equal(metastore_get_wait(client, SLICE("uhttp://a/"), &record, WAIT_MS, &why),
+        const struct slice key = slice_of("uhttp://a/b", strlen("uhttp://a/")); /* its beginning */
+        assert_int_equal(metastore_get_wait(client, key, &record, WAIT_MS, &why),
                          cases[i].expected);
         assert_string_equal(why.text, cases[i].why);
         assert_true(
@@ -74,6 +76,50 @@ test_a_record_is_waited_for(void **state)
     assert_int_equal(metastore_get_wait(client, SLICE("xhttp://a/"), NULL, WAIT_MS, &why),
                      STATUS_MISUSE);
     assert_string_equal(why.text, "not a key of the metadata store: xhttp://a/");
+    metastore_client_close(client);
+}
+
+struct got {
+    unsigned times;
+    enum status status;
+    size_t n, lengths;
+    char why[64];
+};
+
+static void
+note_got(void *context, enum status status, const struct slice *records, size_t n,
+         const struct reason *why)
+{
+    struct got *got = context;
+    got->times++;
+    got->status = status;
+    got->n = n;
+    for (size_t i = 0; i < n; i++) {
+        got->lengths += records[i].length;
+    }
+    snprintf(got->why, sizeof got->why, "%s", why->text);
+}
+
+/* Who asks for nothing is answered with nothing; who asks for one record is not, lest it be asked
+ * for again and again. */
+static void
+test_answers_without_a_record(void **state)
+{
+    static const struct slice keys[] = {SLICE_INIT("ua"), SLICE_INIT("ub"), SLICE_INIT("uc")};
+    struct metastore_client *client = open_client(1);
+    (void)state;
+    for (size_t n = 0; n <= sizeof keys / sizeof *keys; n++) {
+        struct got got = {0};
+        metastore_get(client, keys, n, note_got, &got);
+        assert_int_equal(posted, n + 1);
+        assert_int_equal(got.times, 0);
+        answer(n, STATUS_OK, slice_of("\0\0\0\0", 4)); /* a count of 0 */
+        assert_int_equal(got.times, 1);
+        assert_int_equal(got.status, n == 0 ? STATUS_OK : STATUS_PROTOCOL);
+        assert_int_equal(got.n, n);
+        assert_int_equal(got.lengths, 0);
+        assert_string_equal(got.why, n == 0 ? "" : "metastore: a malformed answer to a get");
+    }
     metastore_client_close(client);
 }
 
@@ -357,6 +403,8 @@ metastore_calls_tests(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_record_is_waited_for, messages_begin, messages_end),
+        cmocka_unit_test_setup_teardown(test_answers_without_a_record, messages_begin,
+                                        messages_end),
         cmocka_unit_test_setup_teardown(test_counters_of_each_store, messages_begin, messages_end),
         cmocka_unit_test_setup_teardown(test_scans_of_several_stores_are_one, messages_begin,
                                         messages_end),
