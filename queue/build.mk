@@ -40,7 +40,7 @@ test_daemon_steps_WRAPS := clock_monotonic_ms clock_wall_ms rpc_client_open rpc_
 	broker_submit broker_work broker_wait_ms metastore_client_open metastore_client_close metastore_descriptors \
 	metastore_process metastore_wait_ms metastore_put scope_edition_read scope_file_read scope_told_read scope_told_write \
 	scope_change_take rpc_server_open rpc_server_close rpc_server_descriptor rpc_server_incarnation rpc_server_receive \
-	rpc_reply rpc_request_drop daemon_tell_ready nanosleep poll
+	rpc_reply rpc_request_drop daemon_tell_ready nanosleep poll sigprocmask signalfd
 test_queue_main_PARTS := tests/unit/queue_daemon/daemon_mains.o queue/daemon/queue_main.o
 test_queue_main_WRAPS := main queue_daemon_run
 test_upcoming_jobs_WRAPS := frontier_scan_within

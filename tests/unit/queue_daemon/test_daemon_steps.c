@@ -647,6 +647,44 @@ the_daemon_begins_works_and_ends(void **state)
                  "edition\nscope 0 ''\nwork\npoll 700: 44 -1\nclose broker\nclose server\n");
 }
 
+static int signals_fail; /* the call of the two that fails; 0: none */
+
+int __real_sigprocmask(int how, const sigset_t *set, sigset_t *before);
+int __wrap_sigprocmask(int how, const sigset_t *set, sigset_t *before);
+int __real_signalfd(int descriptor, const sigset_t *set, int flags);
+int __wrap_signalfd(int descriptor, const sigset_t *set, int flags);
+
+int
+__wrap_sigprocmask(int how, const sigset_t *set, sigset_t *before)
+{
+    errno = EPERM;
+    return signals_fail == 1 ? -1 : __real_sigprocmask(how, set, before);
+}
+
+int
+__wrap_signalfd(int descriptor, const sigset_t *set, int flags)
+{
+    errno = EPERM;
+    return signals_fail == 2 ? -1 : __real_signalfd(descriptor, set, flags);
+}
+
+/* Who cannot be told to end does not begin. */
+static void
+nothing_begins_without_signals(void **state)
+{
+    static const char *const texts[] = {"cannot block signals: ", "cannot wait for signals: "};
+    (void)state;
+    read_cluster(1, "n0");
+    for (signals_fail = 1; signals_fail <= 2; signals_fail++) {
+        struct reason why = {""};
+        polls_left = 0;
+        assert_int_equal(run_daemon(&why), STATUS_SYSTEM);
+        assert_int_equal(strncmp(why.text, texts[signals_fail - 1], 20), 0);
+        assert_trace("close none\n");
+    }
+    signals_fail = 0;
+}
+
 static void
 what_fails_at_the_beginning_is_told(void **state)
 {
@@ -817,6 +855,7 @@ main(void)
         CASE(other_nodes_are_told_what_changed),
         CASE(files_that_are_being_written_are_looked_at_again),
         CASE(the_daemon_begins_works_and_ends),
+        CASE(nothing_begins_without_signals),
         CASE(what_fails_at_the_beginning_is_told),
         CASE(requests_are_taken_while_there_is_room),
         CASE(requests_with_metadata_wait_for_the_store),
