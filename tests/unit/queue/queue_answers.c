@@ -233,6 +233,73 @@ test_jobs_of_old_rows_are_counted(void **state)
     }
 }
 
+/* Puts so many jobs that belong to the node. */
+static void
+put_for(struct bench *bench, size_t node, unsigned n)
+{
+    for (unsigned i = 0; n > 0; i++) {
+        char uri[64];
+        snprintf(uri, sizeof uri, "http://h%u.example/", i);
+        if (cluster_owner(bench->cluster, STAGE_INDEX, slice_string(uri)) == node) {
+            put_uri(bench, STAGE_INDEX, uri, 0);
+            n--;
+        }
+    }
+}
+
+/* Takes what goes to the node, and returns how many jobs that is; the first has this number. */
+static uint64_t
+goes_out(struct bench *bench, size_t node, uint64_t first)
+{
+    struct buf payload;
+    uint64_t count = 0;
+    buf_init(&payload, 1 << 20);
+    if (broker_outgoing(bench->broker, node, &payload)) {
+        struct codec_reader reader = codec_reader_of(buf_slice(&payload));
+        (void)codec_get_u64(&reader);
+        (void)codec_get_u64(&reader);
+        assert_int_equal(codec_get_u64(&reader), first);
+        count = codec_get_varint(&reader);
+        broker_delivered(bench->broker, node, STATUS_OK, first + count - 1);
+    }
+    bench_work(bench);
+    buf_release(&payload);
+    return count;
+}
+
+/* After a restart the jobs of each node are its own: one to which nothing went begins with its
+ * first, though there are jobs with larger numbers for another. */
+static void
+test_outboxes_begin_where_they_were(void **state)
+{
+    enum { SENT = 4, LEFT = 2 };
+    struct bench *bench = *state;
+    for (size_t full = 1; full <= 2; full++) {
+        const size_t other = 3 - full;
+        if (full == 2) {
+            assert_int_equal(bench_tear_down(state), 0);
+            assert_int_equal(set_up_three(state), 0);
+            bench = *state;
+        }
+        put_for(bench, full, SENT);
+        assert_int_equal(goes_out(bench, full, 1), SENT);
+        put_for(bench, full, LEFT);
+        bench_restart(bench);
+        bench_forget(bench);
+        waits(bench, full == 1 ? LEFT : 0, full == 1 ? 0 : LEFT);
+        put_for(bench, other, 1);
+        assert_int_equal(goes_out(bench, other, 1), 1);
+        assert_int_equal(goes_out(bench, other, 2), 0);
+        assert_int_equal(goes_out(bench, full, SENT + 1), LEFT);
+        put_for(bench, full, 1);
+        bench_restart(bench);
+        bench_forget(bench);
+        assert_int_equal(goes_out(bench, other, 2), 0);
+        assert_int_equal(goes_out(bench, full, SENT + LEFT + 1), 1);
+        waits(bench, 0, 0);
+    }
+}
+
 int
 queue_answers_run(void)
 {
@@ -244,6 +311,8 @@ queue_answers_run(void)
         BENCH_CASE(test_damage_of_the_scope_is_told_at_the_start),
         BENCH_CASE(test_damage_of_estimates_is_told_at_the_start),
         cmocka_unit_test_setup_teardown(test_jobs_of_old_rows_are_counted, set_up_three,
+                                        bench_tear_down),
+        cmocka_unit_test_setup_teardown(test_outboxes_begin_where_they_were, set_up_three,
                                         bench_tear_down),
     };
     return cmocka_run_group_tests_name("queue answers", tests, NULL, NULL);
