@@ -96,6 +96,10 @@ test_settings_of_a_node(void **state)
     assert_null(cluster_keys(cluster));
     cluster_close(cluster);
     cluster_close(NULL);
+    cluster = parse("node a weight=1\n", NULL, &why);
+    assert_non_null(cluster);
+    assert_int_equal(cluster_node(cluster, 0)->weight, 1);
+    cluster_close(cluster);
     refused("node a weight=0", NULL, "a weight is from 1 to 1000, not \"0\"");
     refused("node a weight=1000x", NULL, "a weight is a number, not \"1000x\"");
     refused("node a weight=1001", NULL, "a weight is from 1 to 1000, not \"1001\"");
@@ -127,6 +131,24 @@ test_names_have_a_longest(void **state)
         struct cluster *cluster = parse(text, NULL, &why);
         assert_int_equal(cluster != NULL, length == 64);
         cluster_close(cluster);
+    }
+}
+
+/* Each character that is no blank, at each place of a name. */
+static void
+test_names_have_certain_characters(void **state)
+{
+    static const char good[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
+    (void)state;
+    for (int c = '!'; c < 256; c++) {
+        for (size_t at = 0; at < 3; at++) {
+            struct reason why = {""};
+            char text[] = "node aaa";
+            text[5 + at] = (char)c;
+            struct cluster *cluster = parse(text, NULL, &why);
+            assert_int_equal(cluster != NULL, memchr(good, c, sizeof good - 1) != NULL);
+            cluster_close(cluster);
+        }
     }
 }
 
@@ -387,6 +409,7 @@ cluster_lines_run(void)
     const struct CMUnitTest tests[] = {
         TEST(test_settings_of_a_node),
         TEST(test_names_have_a_longest),
+        TEST(test_names_have_certain_characters),
         TEST(test_nodes_have_a_most),
         TEST(test_what_a_cluster_must_have),
         TEST(test_partitions_are_of_who_draws_the_largest),
