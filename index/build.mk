@@ -168,14 +168,10 @@ UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/tes
 	tests/unit/index_parts/test_tree_calls tests/unit/index_parts/test_verify_steps \
 	tests/unit/index_parts/test_maintenance_steps tests/unit/index_parts/test_verify_rolling \
 	tests/unit/index_parts/test_read_steps tests/unit/index_parts/test_quads_steps \
-	tests/unit/index_parts/test_snapshots tests/unit/index_parts/test_quads_writes
-	tests/unit/index_parts/test_keeper \
-	tests/unit/index_parts/test_batches tests/unit/index_parts/test_keeper \
-	tests/unit/index_parts/test_batches tests/unit/index_parts/test_gathered_changes \
-	tests/unit/index_parts/test_keeper \
+	tests/unit/index_parts/test_snapshots tests/unit/index_parts/test_quads_writes \
+	tests/unit/index_parts/test_batches tests/unit/index_parts/test_gathered_changes tests/unit/index_parts/test_keeper \
 	tests/unit/index_parts/test_packed_quads tests/unit/index_parts/test_partition_state \
-	tests/unit/index_parts/test_staged_batches tests/unit/index_parts/test_staging_merge \
-	tests/unit/index_parts/test_tree_calls
+	tests/unit/index_parts/test_staged_batches tests/unit/index_parts/test_staging_merge
 test_index_tables_PARTS := tests/unit/index_parts/index_records.o
 test_index_tables_WRAPS := tree_get tree_put cursor_write cursor_write_last clock_monotonic_ms partition_reader_open \
 	partition_reader_share partition_reader_close
