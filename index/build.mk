@@ -59,7 +59,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_terms/test_term_blocks tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_tokens \
 	tests/unit/index_terms/test_word_trees tests/unit/index_terms/test_words \
 	tests/unit/index_answers/test_provenance_source tests/unit/index_terms/test_search_words \
-	tests/unit/index_terms/test_word_runs
+	tests/unit/index_terms/test_word_runs tests/unit/index_answers/test_row_names
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
 fuzz_index_requests_ALONE := it turns leak detection off
 test_backup_stream_WRAPS := file_write_all fsync close
@@ -133,6 +133,7 @@ test_sessions_WRAPS := clock_monotonic_ms partition_reader_open partition_reader
 	cursor_cancelled cursor_write partition_keys_read
 told_locks_WRAPS := pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_unlock pthread_cond_init \
 	pthread_cond_destroy pthread_cond_signal pthread_cond_broadcast
+test_row_names_WRAPS := cursor_write cursor_write_last
 test_answer_triples_WRAPS := cursor_write cursor_step cursor_cancelled cursor_memory partition_reader_source \
 	partition_reader_version partition_reader_digest answer_values answer_triples_of_values
 test_cursor_window_PARTS := tests/unit/index_answers/told_locks.o
