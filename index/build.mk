@@ -44,9 +44,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_answers/test_sessions tests/unit/index_answers/test_cursor_window \
 	tests/unit/index_answers/test_answer_triples tests/unit/index_service/test_cursor \
 	tests/unit/federation/test_federation_estimates tests/unit/federation/test_federation_waits \
-	tests/unit/index_service/test_parted_joins tests/unit/index_service/test_positions \
-	tests/unit/index_service/test_client_calls tests/unit/index_service/test_client_whole \
-	tests/unit/index_service/test_client_queries tests/unit/index_service/test_follower \
+	tests/unit/index_service/test_parted_joins tests/unit/index_service/test_follower \
 	tests/unit/index_service/test_import_client tests/unit/index_service/test_index_counts \
 	tests/unit/index_service/test_index_requests tests/unit/index_service/test_index_service \
 	tests/unit/index_service/test_index_update tests/unit/index_service/test_merged_streams \
@@ -59,7 +57,9 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/index_terms/test_term_blocks tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_tokens \
 	tests/unit/index_terms/test_word_trees tests/unit/index_terms/test_words \
 	tests/unit/index_answers/test_provenance_source tests/unit/index_terms/test_search_words \
-	tests/unit/index_terms/test_word_runs tests/unit/index_answers/test_row_names
+	tests/unit/index_terms/test_word_runs tests/unit/index_answers/test_row_names \
+	tests/unit/index_client/test_positions tests/unit/index_client/test_client_calls \
+	tests/unit/index_client/test_client_whole tests/unit/index_client/test_client_queries
 FUZZERS += fuzz_index_blocks fuzz_index_requests fuzz_words
 fuzz_index_requests_ALONE := it turns leak detection off
 test_backup_stream_WRAPS := file_write_all fsync close
