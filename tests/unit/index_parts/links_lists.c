@@ -59,6 +59,8 @@ static const char document[] =
     "<http://d.example/1> <a:q> \"http://text.example/\"" GRAPH
     "<http://d.example/1> <a:q> \"https://text.example/t\"^^<a:t>" GRAPH
     "<http://d.example/1> <a:q> \"http://tagged.example/\"@en" GRAPH
+    "<http://d.example/1> <a:q> \"urn:text\"" GRAPH
+    "<http://d.example/1> <a:q> \"http://no iri.example/\"" GRAPH
     "<http://d.example/1> <a:q> \"text\"" GRAPH "<http://d.example/1> <a:q> _:b" GRAPH
     "<http://d.example/1> <a:q> <urn:o>" GRAPH "<http://s.example/1> <a:r> \"1\"" GRAPH
     "<http://s.example/1> <http://v.example/p> \"1\"" GRAPH "<urn:s> " TYPE

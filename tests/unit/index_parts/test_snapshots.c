@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "index/quads/snapshot.h"
+#include "tests/unit/memory_in_use.h"
 
 enum { QUADS = 24, VERSIONS_MOST = 400, READERS = 12, ROUNDS = 120, STEPS = 150 };
 
@@ -381,14 +382,19 @@ what_was_gathered_before(void **state)
     assert_int_equal(snapshots_gathered_from(snapshots, false), 0);
     assert_int_equal(snapshots_gathered_changes(snapshots), 0);
     uint32_t now = 0;
+    size_t changes = 0;
     for (unsigned i = 0; i < SETS; i++) {
         const uint32_t next = i % 7 == 3 ? now : now ^ (uint32_t)1 << i % QUADS;
         struct change_set *set = difference(now, next);
         set->batch = 100 + i;
         snapshots_gathered(snapshots, set);
-        now = next;
         assert_int_equal(snapshots_gathered_from(snapshots, false), 100);
-        assert_in_range(snapshots_gathered_changes(snapshots), 1, i + 1);
+        changes += next != now;
+        if (i < QUADS) { /* none is changed twice */
+            assert_int_equal(snapshots_gathered_changes(snapshots), changes);
+        }
+        assert_in_range(snapshots_gathered_changes(snapshots), 1, changes);
+        now = next;
     }
     struct snapshot *snapshot = snapshot_open(snapshots);
     for (int order = 0; order < ORDER_COUNT; order++) {
@@ -418,12 +424,60 @@ what_was_gathered_before(void **state)
     row_vector_release(&expected);
 }
 
+/* What takes part in the bound of memory. */
+static void
+sets_have_sizes(void **state)
+{
+    (void)state;
+    struct change_set *set = difference(0, 7);
+    const size_t one = sizeof(struct quad_change) + ORDER_COUNT * sizeof(uint32_t);
+    assert_int_equal(set->count, 3);
+    assert_int_equal(change_set_bytes(set), sizeof *set + 3 * one);
+    set->documents = memory_zero(2, sizeof *set->documents);
+    set->document_count = 2;
+    assert_int_equal(change_set_bytes(set), sizeof *set + 3 * one + 2 * sizeof *set->documents);
+    change_set_free(set);
+    change_set_free(NULL);
+}
+
+static void
+use_much(void)
+{
+    snapshots = snapshots_new(1 << 20);
+    struct snapshot *view = snapshot_open(snapshots);
+    for (uint32_t i = 0; i < 8; i++) {
+        struct change_set *set = difference(i, i + 1);
+        set->documents = memory_zero(1, sizeof *set->documents);
+        set->document_count = 1;
+        snapshots_publish(snapshots, set, true);
+        snapshots_end(snapshots, i != 5, i == 4);
+        if (i == 3) {
+            snapshots_flush(snapshots);
+        }
+        if (i == 6) {
+            snapshot_close(snapshot_share(view));
+            snapshot_close(view);
+            snapshots_tidy(snapshots);
+        }
+    }
+    snapshots_free(snapshots);
+}
+
+static void
+nothing_is_left_behind(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(use_much));
+}
+
 int
 main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(readers_see_their_versions),
         cmocka_unit_test(what_was_gathered_before),
+        cmocka_unit_test(sets_have_sizes),
+        cmocka_unit_test(nothing_is_left_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
