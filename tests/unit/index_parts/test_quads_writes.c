@@ -292,6 +292,105 @@ gathered_changes_come_in_steps(void **state)
     }
 }
 
+/* Of the quads in the order of a tree, those that a function chooses. */
+static void
+choose(bool *state, bool (*chosen)(size_t at))
+{
+    struct row rows[QUADS];
+    bool all[QUADS];
+    const struct quad_oids any = {0};
+    memset(all, true, sizeof all);
+    (void)expected_rows(all, ORDER_SPOC, &any, NULL, NULL, rows);
+    for (size_t i = 0; i < QUADS; i++) {
+        const struct row row = row_of(&universe[i], ORDER_SPOC);
+        size_t at = 0;
+        while (row_compare(&rows[at], &row) != 0) {
+            at++;
+        }
+        state[i] = chosen(at);
+    }
+}
+
+static size_t few; /* rows of one block */
+
+static bool
+first_ones(size_t at)
+{
+    return at < few;
+}
+
+static bool
+some_more(size_t at)
+{
+    return at < few + 8;
+}
+
+static bool
+every_other(size_t at)
+{
+    return at % 2 == 0 && at < 2 * few;
+}
+
+static bool
+some_between(size_t at)
+{
+    return every_other(at) || (at < few && at % 4 == 1);
+}
+
+static bool
+each_one(size_t at)
+{
+    return at < QUADS;
+}
+
+static void
+apply_chosen(bool (*old)(size_t at), bool (*new)(size_t at))
+{
+    choose(states[0], old);
+    choose(states[1], new);
+    for (int order = 0; order < ORDER_COUNT; order++) {
+        do { /* one block */
+            build((enum quad_order)order, states[0], few);
+        } while (block_counts[order] > 1 && order == ORDER_SPOC);
+    }
+    struct change_set *set = difference(states[0], states[1]);
+    assert_int_equal(quads_apply(quads, TRANSACTION, set, 0, &why), STATUS_OK);
+    change_set_free(set);
+    expect_tree(ORDER_SPOC, states[1]);
+}
+
+/* Blocks that grow at their end stay full, others are halved, and many rows fill blocks. */
+static void
+blocks_are_cut_where_they_will_grow(void **state)
+{
+    (void)state;
+    enum { NEARLY = BLOCK_MAXIMUM - ROW_BYTES_MOST };
+    const struct block *of = blocks[ORDER_SPOC];
+    few = 1;
+    do {
+        few++;
+        apply_chosen(first_ones, some_more);
+    } while (block_counts[ORDER_SPOC] < 2);
+    assert_in_range(of[0].length, NEARLY, BLOCK_MAXIMUM);
+    assert_in_range(of[1].length, 1, BLOCK_MAXIMUM / 2);
+    few = 1;
+    do {
+        few++;
+        apply_chosen(every_other, some_between);
+    } while (block_counts[ORDER_SPOC] < 2);
+    assert_int_equal(block_counts[ORDER_SPOC], 2);
+    assert_in_range(of[0].length, BLOCK_MAXIMUM / 2 - ROW_BYTES_MOST,
+                    BLOCK_MAXIMUM / 2 + ROW_BYTES_MOST);
+    assert_in_range(of[1].length, BLOCK_MAXIMUM / 2 - 2 * ROW_BYTES_MOST,
+                    BLOCK_MAXIMUM / 2 + ROW_BYTES_MOST);
+    few = 4;
+    apply_chosen(every_other, each_one);
+    assert_in_range(block_counts[ORDER_SPOC], 4, 20);
+    for (size_t i = 0; i + 1 < block_counts[ORDER_SPOC]; i++) {
+        assert_in_range(of[i].length, NEARLY, BLOCK_MAXIMUM);
+    }
+}
+
 /* Many changes write a tree anew, if that costs less. */
 static void
 many_changes_build_trees(void **state)
@@ -454,10 +553,15 @@ int
 main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(trees_hold_what_was_applied),    WIDE_CASE(trees_hold_what_was_applied),
-        CASE(gathered_changes_come_in_steps), WIDE_CASE(gathered_changes_come_in_steps),
-        CASE(many_changes_build_trees),       CASE(writes_can_fail),
-        WIDE_CASE(writes_can_fail),           CASE(thin_blocks_are_merged),
+        CASE(trees_hold_what_was_applied),
+        WIDE_CASE(trees_hold_what_was_applied),
+        CASE(gathered_changes_come_in_steps),
+        WIDE_CASE(gathered_changes_come_in_steps),
+        WIDE_CASE(blocks_are_cut_where_they_will_grow),
+        CASE(many_changes_build_trees),
+        CASE(writes_can_fail),
+        WIDE_CASE(writes_can_fail),
+        CASE(thin_blocks_are_merged),
         WIDE_CASE(thin_blocks_are_merged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
