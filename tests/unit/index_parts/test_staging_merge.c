@@ -15,7 +15,14 @@
 #include "index/write/graph_transaction.h"
 #include "index/write/staging_merge.h"
 
-enum { CALLS_ROOM = 4096, TERMS = 70, NOW = 777, BYTES = 100000, BUILD_FROM = 321 };
+enum {
+    CALLS_ROOM = 4096,
+    TERMS = 70,
+    NOW = 777,
+    BYTES = 100000,
+    BUILD_FROM = 321,
+    URIS_MOST = 1 << 20
+};
 
 /* Rows that wait, by graph and subject. One with an odd object was not there before. Graph 1 is
  * not known yet, graph 2 is, graph 3 was removed, others are known and have all of their rows. */
@@ -32,6 +39,8 @@ static struct world {
     size_t count, next;
     uint64_t waiting, runs; /* as staging says */
     uint64_t bytes;         /* that the transaction may write */
+    size_t long_names;      /* memory that a graph's name takes besides */
+    bool hosts;             /* they are written down */
     char things[10];        /* whose addresses stand for stores */
 } world;
 
@@ -170,7 +179,11 @@ STAND_IN(enum status, nodes_resolve,
     char text[64];
     assert_ptr_equal(reader, THING(struct nodes_reader, 3));
     snprintf(text, sizeof text, "http://h%u.example/", (unsigned)id % 2);
+    assert_true(arena->used <= URIS_MOST); /* those of before are not kept for ever */
     *term = term_iri(arena_copy(arena, slice_string(text)));
+    if (world.long_names > 0) {
+        memset(arena_alloc(arena, world.long_names), 'x', world.long_names);
+    }
     return outcome("resolve", why);
 }
 
@@ -276,6 +289,11 @@ STAND_IN(enum status, commit_statistics, (struct commit * commit, struct reason 
 {
     called("statistics %u documents %u quads", (unsigned)commit->totals.documents,
            (unsigned)commit->totals.quads);
+    for (size_t i = 0; i < commit->census.hosts.count && world.hosts; i++) {
+        const struct host_count *count = &commit->census.host_counts[i];
+        called("%.*s %u %u", SLICE_PRINT(commit->census.hosts.terms[i].term.value),
+               (unsigned)count->documents, (unsigned)count->quads);
+    }
     return outcome("statistics", why);
 }
 
@@ -471,6 +489,25 @@ a_large_graph_comes_in_parts(void **state)
     }
 }
 
+/* Names of graphs are kept while there is room for them; each counts for its host. */
+static void
+graphs_count_for_their_hosts(void **state)
+{
+    static const struct waiting rows[] = {{1, 1, 1}, {2, 1, 1}, {2, 2, 3}, {3, 1, 1}, {4, 1, 1},
+                                          {5, 1, 1}, {6, 1, 1}, {8, 1, 1}, {9, 1, 1}};
+    static const size_t names[] = {0, 300000, 600000, 1000000, 1048000};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct reason why = {""};
+        begin("", rows, sizeof rows / sizeof *rows);
+        world.long_names = names[i];
+        world.hosts = true;
+        assert_int_equal(partition_merge_staged(&world.partition, NULL, &why), STATUS_OK);
+        assert_non_null(strstr(world.calls, "9009 quads h1.example 2 4 h0.example 0 5 forget"));
+        end();
+    }
+}
+
 int
 main(void)
 {
@@ -480,6 +517,7 @@ main(void)
         cmocka_unit_test(nothing_waits_while_copies_are_made),
         cmocka_unit_test(the_disk_must_have_room_for_it),
         cmocka_unit_test(a_large_graph_comes_in_parts),
+        cmocka_unit_test(graphs_count_for_their_hosts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
