@@ -38,7 +38,7 @@ test_result_limits_WRAPS := buf_init graph_init
 test_query_datasets_WRAPS := clock_monotonic_us
 test_run_help_WRAPS := ranges_run ranges_spec_of ranges_help scan_spec_of query_run_init query_run_prepare \
 	query_run_close plan_help operators_close
-UNIT_TESTS += $(addprefix tests/unit/query_operators/,test_aggregated_values test_asked_ranges test_counted_rows test_graph_rows test_handed_rows test_joined_rows \
+UNIT_TESTS += $(addprefix tests/unit/query_operators/,test_aggregated_values test_asked_ranges test_counted_rows test_graph_rows test_grouped_rows test_handed_rows test_joined_rows \
 	test_kept_rows test_leaf_rows test_listed_joins test_ranges test_row_sources test_sorted_values)
 test_aggregated_values_PARTS := tests/unit/query_operators/operator_stand.o
 test_counted_rows_PARTS := $(addprefix tests/unit/query_operators/,counting_source.o operator_stand.o)
@@ -46,6 +46,7 @@ test_handed_rows_PARTS := tests/unit/query_operators/operator_stand.o
 test_joined_rows_PARTS := tests/unit/query_operators/operator_stand.o
 test_kept_rows_PARTS := tests/unit/query_operators/operator_stand.o
 test_leaf_rows_PARTS := tests/unit/query_operators/operator_stand.o
+test_grouped_rows_PARTS := $(addprefix tests/unit/query_operators/,counting_source.o operator_stand.o)
 test_sorted_values_PARTS := tests/unit/query_operators/operator_stand.o
 test_sorted_values_WRAPS := value_of_term
 test_ranges_PARTS := $(addprefix tests/unit/query_operators/,operator_stand.o ranges_stand.o)
