@@ -18,6 +18,8 @@
 #include "base/memory.h"
 #include "datasets/harvest.h"
 #include "stages/fetch/datasets/dataset_tasks.h"
+#include "tests/unit/memory_in_use.h"
+#include "tests/unit/open_descriptors.h"
 #include "tests/unit/scratch.h"
 
 #define ENDPOINT "http://data.example/sparql"
@@ -630,6 +632,46 @@ pages_lead_on(void **state)
 }
 
 static void
+end_in_many_ways(void)
+{
+    static const struct harvest_position first = {.page = 4, .number = 1, .depth = 2},
+                                         last = {.page = 1, .number = 2, .depth = 2};
+    static const enum fetch_end ends[] = {FETCH_FAILED, FETCH_CROWDED, FETCH_REFUSED_ADDRESS,
+                                          FETCH_CUT_TIME};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        begin(&first);
+        come(ends[i], 0, "\r\n", 0);
+    }
+    begin(NULL);
+    read_as(STATUS_BAD_INPUT, 0, 0, "");
+    begin(&first);
+    read_as(STATUS_OK, 3, 4, LAST);
+    begin(&first);
+    read_as(STATUS_LIMIT, 0, 0, "");
+    begin(&last);
+    read_as(STATUS_TIMEOUT, 0, 0, "");
+    begin(&last);
+    read_as(STATUS_OK, 0, 0, "");
+    assert_null(task);
+    (void)unlink(path);
+    buf_reset(&trace);
+    arena_reset(&job.arena);
+    meta_update_reset(&job.meta);
+}
+
+/* However a page ends, its memory and its file are given back. */
+static void
+ends_give_everything_back(void **state)
+{
+    (void)state;
+    end_in_many_ways();
+    const size_t before = open_descriptors();
+    assert_true(leaves_no_memory(end_in_many_ways));
+    end_in_many_ways();
+    assert_int_equal(open_descriptors(), before);
+}
+
+static void
 refusals_are_met_by_other_requests(void **state)
 {
     static const struct {
@@ -914,6 +956,7 @@ main(void)
         cmocka_unit_test_setup_teardown(what_is_no_endpoint_is_left, set_up, tear_down),
         cmocka_unit_test_setup_teardown(by_post_the_graph_is_in_the_form, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_disk_that_fails_costs_no_attempt, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(ends_give_everything_back, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("endpoint", tests, NULL, NULL);
 }

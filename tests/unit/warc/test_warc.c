@@ -552,12 +552,28 @@ bodies_end_at_their_limit(void **state)
         assert_true(record.body_truncated);
         assert_true(record.body.length < body.length);
         assert_slice(record.encoding_problem, "the decoded body is larger than allowed");
+        assert_false(memory.overflowed);
+        assert_int_equal(memory.maximum, 1 << 20);
         limits.body++;
         record = read_at(&at, &limits, &memory);
         assert_false(record.body_truncated);
         assert_true(slice_equal(record.body, body));
         assert_false(memory.overflowed);
         assert_int_equal(memory.maximum, 1 << 20);
+        /* Nor do they get more memory than there is, whatever their limit. */
+        const size_t whole = memory.length;
+        for (size_t round = 0; round < 4; round++) {
+            const size_t less = round % 2;
+            struct buf small;
+            limits.body = round < 2 ? body.length : 1 << 19;
+            buf_init(&small, whole - less);
+            record = read_at(&at, &limits, &small);
+            assert_int_equal(record.body_truncated, less > 0);
+            assert_int_equal(slice_equal(record.body, body), less == 0);
+            assert_true(small.length <= whole - less);
+            assert_int_equal(small.maximum, whole - less);
+            buf_release(&small);
+        }
     }
     warc_writer_close(writer, NULL);
     buf_release(&memory);
