@@ -12,6 +12,7 @@
 #include "base/codec.h"
 #include "datasets/execution.h"
 #include "stages/fetch/parser/fetch_parser.h"
+#include "tests/unit/memory_in_use.h"
 
 #define URI SLICE("http://a.example/sitemap.xml")
 #define VOID "http://rdfs.org/ns/void#"
@@ -251,6 +252,49 @@ descriptions_without_room_are_refused(void **state)
     assert_string_equal(asked.why.text, "the description is too large");
 }
 
+static void
+ask_all(void)
+{
+    static const char text[] =
+        "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' "
+        "xmlns:sc='http://sw.deri.org/2007/07/sitemapextension/scschema.xsd'>"
+        "<sc:subSitemap>http://b.example/sitemap.xml</sc:subSitemap>"
+        "<url><loc>http://a.example/1</loc></url></urlset>";
+    for (unsigned coded = 0; coded < 2; coded++) {
+        for (unsigned named = 0; named < 2; named++) {
+            buf_reset(&asked.fields);
+            codec_put_slice(&asked.fields, coded ? SLICE("gzip") : SLICE(""));
+            codec_put_slice(&asked.fields, URI);
+            codec_put_u8(&asked.fields, (uint8_t)named);
+            codec_put_u8(&asked.fields, true);
+            assert_int_equal(ask(PARSER_SITEMAP, SLICE(text), ROOM), STATUS_OK);
+        }
+        put_description(coded != 0);
+        (void)ask(PARSER_DESCRIPTION, SLICE(text), ROOM);
+    }
+    put_description(true);
+    assert_int_equal(
+        ask(PARSER_DESCRIPTION, SLICE("<http://a.example/d> " TYPE " <" VOID "Dataset> .\n"), ROOM),
+        STATUS_BAD_INPUT);
+    put_page(1);
+    assert_int_equal(ask(PARSER_PAGE, ROWS, ROOM), STATUS_OK);
+    codec_put_u8(&asked.fields, 0);
+    assert_int_equal(ask(PARSER_PAGE, ROWS, ROOM), STATUS_PROTOCOL);
+    buf_reset(&asked.fields);
+    codec_put_slice(&asked.fields, SLICE("gzip"));
+    (void)ask(PARSER_COUNT, SLICE("n\r\n300\r\n"), ROOM);
+    codec_put_varint(&asked.fields, ROOM);
+    (void)ask(PARSER_DECODE, SLICE("bytes"), ROOM);
+}
+
+/* A worker answers many requests, and keeps no memory of any. */
+static void
+requests_give_their_memory_back(void **state)
+{
+    (void)state;
+    assert_true(leaves_no_memory(ask_all));
+}
+
 int
 parser_requests_run(void)
 {
@@ -264,6 +308,7 @@ parser_requests_run(void)
         CASE(descriptions_name_the_sitemaps_that_they_join),
         CASE(sitemaps_describe_by_any_word),
         CASE(descriptions_without_room_are_refused),
+        CASE(requests_give_their_memory_back),
     };
     return cmocka_run_group_tests_name("parser_requests", tests, NULL, NULL);
 }
