@@ -89,15 +89,16 @@ spill_area_new(struct spill *spill, size_t size, const char *what, struct spill_
     }
     const uint64_t offset = (spill->end + page - 1) / page * page;
     TRY(extend(spill, (size_t)(offset - spill->end) + size, why));
-    const int error = posix_fallocate(spill->descriptor, (off_t)offset, (off_t)size);
-    if (error == ENOSPC) {
-        return no_room(spill, why);
+    void *memory = MAP_FAILED;
+    errno = posix_fallocate(spill->descriptor, (off_t)offset, (off_t)size);
+    if (errno == 0) {
+        memory =
+            mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, spill->descriptor, (off_t)offset);
     }
-    void *memory = error ? MAP_FAILED
-                         : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, spill->descriptor,
-                                (off_t)offset);
     if (memory == MAP_FAILED) {
-        return status_fail_errno(why, "a temporary file in %s cannot be mapped", spill->folder);
+        return errno == ENOSPC ? no_room(spill, why)
+                               : status_fail_errno(why, "a temporary file in %s cannot be mapped",
+                                                   spill->folder);
     }
     *area = (struct spill_area){memory, size, offset};
     return STATUS_OK;

@@ -84,13 +84,13 @@ add_phrase_word(struct word_wants *w, struct word_group *group, const struct que
                : add_word(w, group, word, why);
 }
 
-/* The stems that the word would have in each language. They weigh less than the word itself. */
+/* The stems that the word would have in each language. They weigh less than the word itself, which
+ * has `least` literals. */
 static enum status
-add_stems(struct word_wants *w, struct word_group *group, const struct token *token,
+add_stems(struct word_wants *w, struct word_group *group, const struct token *token, uint64_t least,
           struct reason *why)
 {
     const size_t first = group->count;
-    const uint64_t least = first > 0 ? group->keys[first - 1]->literals : 0;
     for (int i = 0; stem_language_name(i) != NULL; i++) {
         if (w->view.stems >> i & 1) {
             uint8_t key[STEM_KEY_MOST];
@@ -136,9 +136,12 @@ add_alternatives(struct word_wants *w, struct word_group *group, struct query_ph
             TRY(add_rarest(w, group, phrase, why));
             continue;
         }
+        const size_t before = group->count;
         TRY(add_phrase_word(w, group, phrase, 0, why));
         if (!phrase->exact) {
-            TRY(add_stems(w, group, &phrase->words[0], why));
+            const bool found = group->count > before;
+            TRY(add_stems(w, group, &phrase->words[0],
+                          found ? group->keys[group->count - 1]->literals : 0, why));
         }
     }
     return STATUS_OK;

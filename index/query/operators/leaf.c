@@ -246,6 +246,7 @@ graph_list(struct run *run, struct row_table *table, struct reason *why)
     struct quad_scan *scan;
     size_t count = 0;
     oid last = OID_NONE;
+    run->report.scans++;
     TRY(run->source->scan(run->source->context, &any, ORDER_CSPO, &scan, why));
     enum status status;
     do {

@@ -99,9 +99,10 @@ sink_row(void *context, const struct term *terms, size_t n, struct reason *why)
 {
     struct result_writer *writer = context;
     (void)n;
-    TRY(writer->syntax->row(writer, terms, why));
+    const enum status status = writer->syntax->row(writer, terms, why);
     writer->rows++;
-    return result_flush(writer, false, why);
+    return status == STATUS_OK || writer->buf.overflowed ? result_flush(writer, false, why)
+                                                         : status;
 }
 
 static enum status
@@ -116,8 +117,9 @@ static enum status
 sink_quad(void *context, const struct quad *quad, struct reason *why)
 {
     struct result_writer *writer = context;
-    TRY(writer->syntax->quad(writer, quad, why));
-    return result_flush(writer, false, why);
+    const enum status status = writer->syntax->quad(writer, quad, why);
+    return status == STATUS_OK || writer->buf.overflowed ? result_flush(writer, false, why)
+                                                         : status;
 }
 
 void

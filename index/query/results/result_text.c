@@ -202,7 +202,9 @@ table_row(struct result_writer *writer, const struct term *terms, struct reason 
         } else {
             (void)nquads_write_term(&text, &terms[i]);
         }
-        status = table_cell(writer, i, buf_slice(&text), why);
+        status = text.overflowed ? status_fail(why, STATUS_LIMIT,
+                                               "a term is too long for a table; use csv or json")
+                                 : table_cell(writer, i, buf_slice(&text), why);
     }
     buf_release(&text);
     return status;

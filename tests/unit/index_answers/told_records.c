@@ -355,11 +355,11 @@ told_estimate(void *context, const struct quad_oids *pattern, uint64_t *rows, st
 }
 
 enum status
-told_estimate_star(void *context, const oid *predicates, size_t count, double *subjects,
-                   double *rows, struct reason *why)
+told_estimate_star(void *context, const oid *from, size_t count, double *subjects, double *rows,
+                   struct reason *why)
 {
     assert_ptr_equal(context, &told);
-    (void)buf_printf(&told.calls, "star of %zu from %" PRIu64 "\n", count, predicates[0]);
+    (void)buf_printf(&told.calls, "star of %zu from %" PRIu64 "\n", count, from[0]);
     *subjects = 5;
     *rows = 6;
     return told.estimates == STATUS_OK ? STATUS_OK

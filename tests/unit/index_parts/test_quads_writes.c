@@ -141,20 +141,20 @@ WRAPPED(enum status, tree_delete,
 }
 
 WRAPPED(enum status, quads_build_pays,
-        (struct quads * quads, enum quad_order order, const struct change_set *set, bool *pays_off,
+        (struct quads * trees, enum quad_order order, const struct change_set *set, bool *pays_off,
          struct reason *reason))
 {
-    assert_non_null(quads);
+    assert_non_null(trees);
     assert_true(set->count > 0 && order < ORDER_COUNT);
     *pays_off = pays;
     return may_fail(reason);
 }
 
 WRAPPED(enum status, quads_build,
-        (struct quads * quads, enum quad_order order, struct transaction *transaction,
+        (struct quads * trees, enum quad_order order, struct transaction *transaction,
          const struct change_set *set, struct reason *reason))
 {
-    assert_non_null(quads);
+    assert_non_null(trees);
     assert_ptr_equal(transaction, TRANSACTION);
     built[order] += set->count;
     return may_fail(reason);

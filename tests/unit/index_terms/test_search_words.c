@@ -107,6 +107,8 @@ searches_want_keys(void **state)
         {"houses", "& houses:1@1 ~enhous:2@2s", "houses ~dehous ~enhous"},
         {"red OR blue", "& red:5@5 ~enred:3@5s blue:2@2 ~enblue:2@2s",
          "red ~dered ~enred blue ~deblue ~enblue"},
+        {"red OR housing", "& red:5@5 ~enred:3@5s ~enhous:2@2s",
+         "red ~dered ~enred housing ~dehousing ~enhous"},
         {"re*", "& re:1@7 red:5@7 redder:1@7", "*"},
         {"r*", "& ra:1@9 rb:1@9 rc:1@9 re:1@9 red:5@9 redder:1@9", "*"},
         {"zz*", "&", "*"},

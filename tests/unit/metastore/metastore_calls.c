@@ -83,7 +83,7 @@ struct got {
     unsigned times;
     enum status status;
     size_t n, lengths;
-    char why[64];
+    char why[REASON_SIZE];
 };
 
 static void

@@ -88,6 +88,7 @@ rows_that_are_too_long_fail(void **state)
         assert_true(length > 4 * (ROOM / 2));
         const struct term most[] = {literal_of(memory, ROOM), {.kind = TERM_NONE}};
         assert_int_equal(sink->row(sink->context, most, 2, &why), STATUS_LIMIT);
+        assert_string_equal(why.text, "a row of the result is too long");
         assert_int_equal(opened.out.length, length);
         close_writer(&opened);
     }
@@ -106,6 +107,7 @@ rows_that_are_too_long_fail(void **state)
         assert_true(length > 4 * (ROOM / 2));
         quad.object = literal_of(memory, ROOM);
         assert_int_equal(sink->quad(sink->context, &quad, &why), STATUS_LIMIT);
+        assert_string_equal(why.text, "a row of the result is too long");
         assert_int_equal(opened.out.length, length);
         close_writer(&opened);
     }
@@ -136,10 +138,17 @@ tables_that_are_too_large_fail(void **state)
         assert_int_equal(rows, (TABLE_ROOM - 4) / 80);
         assert_int_equal(opened.out.length, 0);
         close_writer(&opened);
-        /* So does the name of a column. */
-        char *large = malloc(TABLE_ROOM);
+        /* So does a term, and the name of a column. */
+        char *large = malloc(TABLE_ROOM + 1);
         assert_non_null(large);
-        memset(large, 'v', TABLE_ROOM);
+        const struct term much[] = {literal_of(large, TABLE_ROOM + 1), {.kind = TERM_NONE}};
+        open_writer(&opened, table_formats[i], QUERY_SELECT);
+        sink = opened.sink;
+        memset(&why, 0, sizeof why);
+        assert_int_equal(sink->columns(sink->context, names, 2, &why), STATUS_OK);
+        assert_int_equal(sink->row(sink->context, much, 2, &why), STATUS_LIMIT);
+        assert_string_equal(why.text, "a term is too long for a table; use csv or json");
+        close_writer(&opened);
         const struct slice long_names[] = {SLICE("a"), slice_of(large, TABLE_ROOM)};
         open_writer(&opened, "table", QUERY_SELECT);
         sink = opened.sink;
