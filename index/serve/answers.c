@@ -228,7 +228,7 @@ lines_write(struct lines *lines, write_piece *write, struct reason *why)
 static enum status
 lines_end(struct lines *lines, enum status status, struct reason *why)
 {
-    if (status == STATUS_OK && lines->text.length > 0) {
+    if (status == STATUS_OK && (lines->text.length > 0 || lines->text.overflowed)) {
         status = lines_write(lines, cursor_write_last, why);
     }
     buf_release(&lines->text);

@@ -371,11 +371,14 @@ quads_of_a_pattern_come_in_pieces(void **state)
     expect("open\npattern x:s\n", "");
     told_impossible = false;
     /* A line that is too long is told; so is a reader that has gone. */
-    static const size_t long_lines[3] = {10, LINE_MAXIMUM, 0}, two[3] = {PIECE, PIECE, 0};
-    told_lengths = long_lines;
-    put_pattern(20);
-    assert_int_equal(ask(), STATUS_LIMIT);
-    assert_string_equal(why.text, "a line of more than 268435456 bytes");
+    static const size_t long_lines[2][3] = {{10, LINE_MAXIMUM, 0}, {LINE_MAXIMUM + 1, 0, 0}};
+    static const size_t two[3] = {PIECE, PIECE, 0};
+    for (size_t i = 0; i < 2; i++) {
+        told_lengths = long_lines[i];
+        put_pattern(20);
+        assert_int_equal(ask(), STATUS_LIMIT);
+        assert_string_equal(why.text, "a line of more than 268435456 bytes");
+    }
     told_lengths = two;
     for (told_refused = 0; told_refused < 2; told_refused++) {
         put_pattern(20);

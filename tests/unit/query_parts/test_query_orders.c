@@ -128,7 +128,7 @@ graphs_are_named(void **state)
          "in ?g ~180; scan ?t :label ?l ~1260; ",
          "", 180, 2700, 3},
         {"SELECT * { GRAPH ?g { :t :twice ?z } }", "scan :t :twice ?z in ?g ~8; ", "", 8, 8, 1},
-        {"SELECT * { GRAPH ?g { } }", "graphs ~1000; ", "", 4, 5888, 0},
+        {"SELECT * { GRAPH ?g { } }", "graphs ~1000; ", "", 4, 5888, 1},
         {"SELECT * { ?s :size 3 GRAPH ?g { ?s a :C0 OPTIONAL { ?s :description ?d } } }",
          "hash optional ~840; >scan ?s :description ?d in ?g ~840; hash join ~180; >scan ?s a :C0 "
          "in ?g ~420; scan ?s :size \"3\" ~120; ",
