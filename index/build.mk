@@ -56,7 +56,7 @@ UNIT_TESTS += tests/unit/index/test_backup_stream tests/unit/index/test_index_ch
 	tests/unit/federation/test_federation_values tests/unit/index_terms/test_term_digests \
 	tests/unit/index_terms/test_term_blocks tests/unit/index_terms/test_term_cache tests/unit/index_terms/test_tokens \
 	tests/unit/index_terms/test_word_trees tests/unit/index_terms/test_words \
-	tests/unit/index_answers/test_provenance_source tests/unit/index_terms/test_search_words \
+	tests/unit/index_provenance/test_provenance_source tests/unit/index_terms/test_search_words \
 	tests/unit/index_terms/test_word_runs tests/unit/index_answers/test_row_names \
 	tests/unit/index_client/test_positions tests/unit/index_client/test_client_calls \
 	tests/unit/index_client/test_client_whole tests/unit/index_client/test_client_queries
@@ -153,7 +153,7 @@ test_answers_WRAPS := cursor_write cursor_write_last cursor_memory cursor_cancel
 test_change_lines_WRAPS := change_reader_open change_reader_open_at change_reader_close change_reader_batch \
 	change_reader_block change_log_state change_log_after lexicon_nodes nodes_reader_new nodes_reader_free nodes_resolve \
 	lexicon_find tree_latch latch_enter_reading latch_leave documents_get
-test_provenance_source_PARTS := $(addprefix tests/unit/index_answers/,told_records.o provenance_bed.o provenance_calls.o \
+test_provenance_source_PARTS := $(addprefix tests/unit/index_provenance/,told_records.o provenance_bed.o provenance_calls.o \
 	provenance_store.o)
 test_provenance_source_WRAPS := metastore_client_open metastore_client_close metastore_get metastore_scan metastore_wait \
 	meta_quads clock_monotonic_ms
@@ -166,13 +166,13 @@ test_follower_PARTS := tests/unit/index_service/served_partitions.o
 test_follower_WRAPS := stream_next
 test_index_maintenance_WRAPS := environment_checkpoint
 UNIT_TESTS += tests/unit/index_parts/test_index_parts tests/unit/index_parts/test_index_tables \
-	tests/unit/index_parts/test_tree_calls tests/unit/index_parts/test_verify_steps \
-	tests/unit/index_parts/test_maintenance_steps tests/unit/index_parts/test_verify_rolling \
+	tests/unit/index_parts/test_tree_calls tests/unit/index_maintenance/test_verify_steps \
+	tests/unit/index_maintenance/test_maintenance_steps tests/unit/index_maintenance/test_verify_rolling \
 	tests/unit/index_parts/test_read_steps tests/unit/index_parts/test_quads_steps \
 	tests/unit/index_parts/test_snapshots tests/unit/index_parts/test_quads_writes \
-	tests/unit/index_parts/test_batches tests/unit/index_parts/test_gathered_changes tests/unit/index_parts/test_keeper \
-	tests/unit/index_parts/test_packed_quads tests/unit/index_parts/test_partition_state \
-	tests/unit/index_parts/test_staged_batches tests/unit/index_parts/test_staging_merge
+	tests/unit/index_write/test_batches tests/unit/index_write/test_gathered_changes tests/unit/index_write/test_keeper \
+	tests/unit/index_write/test_packed_quads tests/unit/index_write/test_partition_state \
+	tests/unit/index_write/test_staged_batches tests/unit/index_write/test_staging_merge
 test_index_tables_PARTS := tests/unit/index_parts/index_records.o
 test_index_tables_WRAPS := tree_get tree_put cursor_write cursor_write_last clock_monotonic_ms partition_reader_open \
 	partition_reader_share partition_reader_close
@@ -183,7 +183,7 @@ test_maintenance_steps_WRAPS := environment_tree tree_name tree_file tree_copy_p
 	partition_health transaction_begin transaction_abort transaction_commit environment_close_latches \
 	environment_open_latches environment_checkpoint environment_bytes tree_latch latch_enter_reading latch_leave \
 	quads_merge_step tree_compact_step read usleep
-test_verify_rolling_PARTS := tests/unit/index_parts/rolling_world.o
+test_verify_rolling_PARTS := tests/unit/index_maintenance/rolling_world.o
 test_verify_rolling_WRAPS := snapshot_next snapshot_go_on partition_reader_open partition_reader_hold \
 	partition_reader_close partition_reader_snapshot partition_reader_source partition_lock_writer lexicon_find quads_check
 test_read_steps_WRAPS := tree_latch latch_enter_reading latch_leave partition_totals statistics_totals statistics_next \
@@ -197,12 +197,12 @@ test_quads_writes_WRAPS := quads_tree quads_tree_name tree_latch latch_enter_rea
 test_quads_steps_PARTS := tests/unit/index_parts/quads_world.o
 test_quads_steps_WRAPS := quads_tree quads_tree_name tree_latch latch_enter_reading latch_leave fence_open fence_close \
 	fence_seek fence_next fence_is_last tree_position
-test_verify_steps_PARTS := tests/unit/index_parts/verify_told.o
+test_verify_steps_PARTS := tests/unit/index_maintenance/verify_told.o
 test_verify_steps_WRAPS := partition_merge_staged partition_health partition_write_words partition_stats environment_tree \
 	tree_copy_pages literals_check lexicon_nodes nodes_walk lexicon_find_stored lexicon_walk rolling_open rolling_close \
 	rolling_lock rolling_step rolling_document rolling_subjects partition_reader_document partition_reader_source \
 	quad_lines change_log_check quads_tree_name statistics_next statistics_compare
-test_keeper_PARTS := tests/unit/index_parts/keeper_world.o
+test_keeper_PARTS := tests/unit/index_write/keeper_world.o
 test_keeper_WRAPS := lexicon_nodes literals_next literals_written literals_to_write literals_catch_up literals_write_step \
 	partition_merge_staged gathering_flush_some environment_checkpoint environment_is_broken staging_rows \
 	snapshots_health snapshots_gathered_changes malloc_trim watchdog_pause watchdog_resume clock_gettime pthread_create \

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/unit/index_parts/keeper_world.h"
+#include "tests/unit/index_write/keeper_world.h"
 
 /* ---- what it does ---- */
 

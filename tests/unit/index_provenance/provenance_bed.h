@@ -2,7 +2,7 @@
 #ifndef TESTS_UNIT_INDEX_ANSWERS_PROVENANCE_BED_H
 #define TESTS_UNIT_INDEX_ANSWERS_PROVENANCE_BED_H
 
-#include "tests/unit/index_answers/told_records.h"
+#include "tests/unit/index_provenance/told_records.h"
 
 enum { PLENTY = 1 << 24 };
 

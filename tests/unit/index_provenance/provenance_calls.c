@@ -1,5 +1,5 @@
-#include "tests/unit/index_answers/provenance_calls.h"
-#include "tests/unit/index_answers/provenance_bed.h"
+#include "tests/unit/index_provenance/provenance_calls.h"
+#include "tests/unit/index_provenance/provenance_bed.h"
 
 #include "base/memory.h"
 

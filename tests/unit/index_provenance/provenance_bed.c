@@ -1,4 +1,4 @@
-#include "tests/unit/index_answers/provenance_bed.h"
+#include "tests/unit/index_provenance/provenance_bed.h"
 
 #include "index/terms/term_set.h"
 

@@ -1,7 +1,7 @@
 /* Counts over an index that is written to meanwhile (index/maintenance/verify_rolling.c), beside a
  * model of it: whatever batches come between the steps, in the end the counts are those of what is
  * there then. */
-#include "tests/unit/index_parts/rolling_world.h"
+#include "tests/unit/index_maintenance/rolling_world.h"
 
 #include <errno.h>
 #include <inttypes.h>

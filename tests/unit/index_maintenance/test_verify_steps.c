@@ -1,7 +1,7 @@
 /* Verifying (index/maintenance/verify.c) over stores that say what a test tells them: each line of
  * its report, each thing that can be wrong, each step that can fail, and how much it does at once.
  * The linker puts the functions below in the place of those of the stores. */
-#include "tests/unit/index_parts/verify_told.h"
+#include "tests/unit/index_maintenance/verify_told.h"
 
 #include <inttypes.h>
 

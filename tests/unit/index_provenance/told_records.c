@@ -1,4 +1,4 @@
-#include "tests/unit/index_answers/told_records.h"
+#include "tests/unit/index_provenance/told_records.h"
 
 #include <inttypes.h>
 

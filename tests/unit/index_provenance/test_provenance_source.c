@@ -1,10 +1,10 @@
 /* The graph q:provenance (index/read/provenance.c and what it stands on) over a metadata store and
  * a source of quads that do as they are told: which records are asked for and which are read, what
  * goes to the other source, and what becomes of failures. */
-#include "tests/unit/index_answers/provenance_bed.h"
+#include "tests/unit/index_provenance/provenance_bed.h"
 
 #include "base/memory.h"
-#include "tests/unit/index_answers/provenance_calls.h"
+#include "tests/unit/index_provenance/provenance_calls.h"
 
 /* ---- one record ---- */
 

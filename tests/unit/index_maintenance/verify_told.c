@@ -1,4 +1,4 @@
-#include "tests/unit/index_parts/verify_told.h"
+#include "tests/unit/index_maintenance/verify_told.h"
 
 #include <errno.h>
 #include <inttypes.h>

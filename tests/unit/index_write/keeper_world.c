@@ -1,4 +1,4 @@
-#include "tests/unit/index_parts/keeper_world.h"
+#include "tests/unit/index_write/keeper_world.h"
 
 #include <errno.h>
 #include <pthread.h>

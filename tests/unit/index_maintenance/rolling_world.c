@@ -1,4 +1,4 @@
-#include "tests/unit/index_parts/rolling_world.h"
+#include "tests/unit/index_maintenance/rolling_world.h"
 
 #include <inttypes.h>
 
