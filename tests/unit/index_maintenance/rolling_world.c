@@ -179,7 +179,9 @@ WRAPPED(enum status, quads_check,
     const size_t taken = count < ROWS_AT_ONCE ? count : ROWS_AT_ONCE;
     rows->count = 0;
     row_vector_reserve(rows, taken);
-    memcpy(rows->rows, sorted, taken * sizeof sorted[0]);
+    for (size_t i = 0; i < taken; i++) {
+        rows->rows[i] = sorted[i];
+    }
     rows->count = taken;
     if (count > taken) {
         *next = sorted[taken];
