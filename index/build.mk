@@ -65,7 +65,8 @@ fuzz_index_requests_ALONE := it turns leak detection off
 test_backup_stream_WRAPS := file_write_all fsync close
 test_index_changes_PARTS := tests/unit/index/index_change_log.o tests/unit/index/index_change_damage.o
 test_index_nodes_WRAPS := term_cache_put node_cache_put
-test_index_changes_WRAPS := clock_wall_ms tree_get tree_put tree_cursor_open tree_cursor_move tree_cursor_delete
+test_index_changes_WRAPS := clock_wall_ms tree_get tree_put tree_cursor_open tree_cursor_move tree_cursor_delete \
+	latch_enter_writing latch_leave
 test_index_partition_PARTS := tests/unit/index/index_steps.o tests/unit/index/index_outcomes.o \
 	tests/unit/moved_clock.o
 test_index_partition_WRAPS := documents_get documents_put lexicon_assign lexicon_find_all lexicon_find quads_apply \
