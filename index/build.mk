@@ -227,6 +227,7 @@ test_staging_merge_WRAPS := partition_health environment_bytes clock_wall_ms sta
 	nodes_reader_new nodes_reader_free nodes_resolve documents_get documents_put tree_latch latch_enter_writing latch_leave \
 	differences_add_rows transaction_begin commit_quads commit_statistics commit_end
 test_index_parts_PARTS := tests/unit/index_parts/posting_pieces.o tests/unit/index_parts/links_lists.o \
-	tests/unit/index_parts/census_model.o tests/unit/index_parts/memtable_model.o tests/unit/index_parts/statistics_records.o tests/unit/index_parts/verify_reports.o tests/unit/index_parts/word_queries.o
+	tests/unit/index_parts/census_model.o tests/unit/index_parts/memtable_model.o tests/unit/index_parts/statistics_records.o \
+	tests/unit/index_parts/statistics_batches.o tests/unit/index_parts/verify_reports.o tests/unit/index_parts/word_queries.o
 test_provenance_ALONE := it starts itself anew as the metadata store
 test_index_mixed_ALONE := it starts itself anew as a partition

@@ -28,6 +28,14 @@ void counts_are_gone_through(void **state);
 void hosts_are_gone_through(void **state);
 void totals_come_back(void **state);
 
+/* statistics_batches.c */
+int open_batches(void **state);
+int close_batches(void **state);
+void statistics_of_this_format_are_opened(void **state);
+void a_batch_changes_the_counts(void **state);
+void without_a_type_there_are_no_classes(void **state);
+void a_damaged_count_ends_the_batch(void **state);
+
 /* verify_reports.c */
 int open_verified(void **state);
 int close_verified(void **state);
