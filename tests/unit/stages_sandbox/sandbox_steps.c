@@ -36,6 +36,8 @@ static int calls, failing; /* since; the one that fails, 0: none */
 static unsigned rules;
 static char said[TEXT]; /* what was asked for, in order */
 static uint64_t address_space;
+struct filter_rule filter_rules[FILTER_RULES];
+size_t filter_rule_count;
 static bool keeps_groups, keeps_death_signals; /* programs cannot leave or lose them */
 
 /* Notes a call; true: it fails. */
@@ -138,6 +140,11 @@ __wrap_seccomp_rule_add(scmp_filter_ctx filter, uint32_t action, int call, unsig
     }
     va_end(arguments);
     rules++;
+    if (filter_rule_count < FILTER_RULES) {
+        struct filter_rule *rule = &filter_rules[filter_rule_count++];
+        *rule = (struct filter_rule){.action = action, .call = call, .count = n};
+        memcpy(rule->comparisons, comparisons, n * sizeof *comparisons);
+    }
     if (action == SCMP_ACT_ERRNO(EPERM)) {
         keeps_groups |= call == SCMP_SYS(setpgid) && n == 0;
         keeps_death_signals |= call == SCMP_SYS(prctl) && n == 1 &&

@@ -829,5 +829,5 @@ main(void)
         cmocka_unit_test(what_never_was_is_let_go),
     };
     return worker_faults_run() + cmocka_run_group_tests(tests, set_up, tear_down) +
-           sandbox_steps_run() + worker_pools_run() + worker_orders_run();
+           sandbox_steps_run() + sandbox_rules_run() + worker_pools_run() + worker_orders_run();
 }

@@ -152,6 +152,8 @@ STAND_IN(pid_t, getppid, (void))
     return fails(GETPPID) ? 1 : __real_getppid();
 }
 
+landlock_kernel *landlock_stand_in;
+
 /* Of Landlock, in its newest version, no rules can be made. */
 long __real_syscall(long number, long a, long b, long c, long d, long e, long f);
 long __wrap_syscall(long number, long a, long b, long c, long d, long e, long f);
@@ -161,6 +163,11 @@ __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
     if (number == SYS_landlock_create_ruleset && faults != NULL && faults->fault == RULESET) {
         errno = ENOMEM;
         return a == 0 ? LANDLOCK_SCOPES : -1;
+    }
+    if (landlock_stand_in != NULL &&
+        (number == SYS_landlock_create_ruleset || number == SYS_landlock_add_rule ||
+         number == SYS_landlock_restrict_self)) {
+        return landlock_stand_in(number, a, b, c, d);
     }
     return __real_syscall(number, a, b, c, d, e, f);
 }
