@@ -86,7 +86,8 @@ test_fetch_stage_PARTS := tests/unit/fetch_web.o tests/unit/stages/fetching.o
 test_stage_pace_PARTS := $(addprefix tests/unit/stages_work/,batch_stand_ins.o stage_batches.o stage_metadata.o stage_timers.o)
 test_stage_pace_WRAPS := queue_complete metastore_put clock_monotonic_ms process_state_wait process_state_goes_on \
 	process_state_end epoll_wait
-test_worker_PARTS := tests/unit/stages_sandbox/sandbox_steps.o tests/unit/stages_sandbox/sandbox_rules.o tests/unit/stages_sandbox/worker_pools.o \
+test_worker_PARTS := tests/unit/stages_sandbox/sandbox_steps.o tests/unit/stages_sandbox/sandbox_rules.o \
+	tests/unit/stages_sandbox/fork_requests.o tests/unit/stages_sandbox/worker_pools.o \
 	tests/unit/stages_sandbox/worker_orders.o tests/unit/stages_sandbox/worker_faults.o tests/unit/stages_sandbox/worker_steps.o tests/hooks/document_hook.o
 test_worker_WRAPS := transform_run setrlimit prctl landlock_enter landlock_enter_alone seccomp_init seccomp_rule_add \
 	seccomp_load epoll_create1 timerfd_create memfd_create ftruncate mmap socketpair sendmsg poll recv epoll_wait fork \

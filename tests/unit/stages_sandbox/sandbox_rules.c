@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -353,7 +354,9 @@ programs_have_the_calls_they_need(void **state)
         int call;
         unsigned argument;
         uint64_t value;
-    } valued[] = {{SCMP_SYS(fcntl), 1, F_DUPFD},
+    } valued[] = {{SCMP_SYS(ioctl), 1, TCGETS},
+                  {SCMP_SYS(ioctl), 1, FIONBIO},
+                  {SCMP_SYS(fcntl), 1, F_DUPFD},
                   {SCMP_SYS(fcntl), 1, F_GET_SEALS},
                   {SCMP_SYS(prctl), 0, PR_SET_NAME},
                   {SCMP_SYS(prctl), 0, PR_SET_PDEATHSIG},

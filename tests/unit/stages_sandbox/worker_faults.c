@@ -54,6 +54,12 @@ fail_at(enum fault fault, int call, int error)
     faults->error = error;
 }
 
+void
+fail_next_fork(int error)
+{
+    fail_at(FORK, 1, error);
+}
+
 static bool
 fails(enum fault fault)
 {
@@ -503,7 +509,8 @@ worker_faults_run(void)
     };
     faults = mmap(NULL, sizeof *faults, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    const int failed = cmocka_run_group_tests_name("worker_faults", tests, NULL, NULL);
+    const int failed =
+        cmocka_run_group_tests_name("worker_faults", tests, NULL, NULL) + fork_requests_run();
     munmap(shared, sizeof *shared);
     munmap(faults, sizeof *faults);
     shared = NULL;
