@@ -102,7 +102,7 @@ work_WRAPS := main exit stage_main stage_options stage_directory stage_worker_na
 test_extract_stage_PARTS := tests/unit/stages_work/stage_steps.o $(quadrille-extract_OBJECTS)
 test_extract_stage_WRAPS := $(work_WRAPS) index_client_open index_client_close index_client_descriptors \
 	index_client_process index_client_wait_ms index_links metastore_get metastore_client_open metastore_client_close \
-	metastore_scan
+	metastore_scan cluster_owner_of
 test_detect_stage_PARTS := tests/unit/stages_work/stage_steps.o stages/detect/detect_stage.o
 test_detect_stage_WRAPS := $(work_WRAPS) fork_server_start fork_server_close document_submit_magic schedule_visit clock_monotonic_ms
 test_transform_stage_PARTS := $(addprefix tests/unit/stages_work/,stage_steps.o transform_help.o) $(quadrille-transform_OBJECTS)

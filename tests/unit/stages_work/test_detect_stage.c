@@ -424,17 +424,24 @@ libmagic_is_asked_last(void **state)
     assert_number(META_DETECTED, UINT64_MAX);
 }
 
-/* A job whose memory is used up by what it outputs is decided without libmagic. */
+/* A job whose memory is used up by what it outputs is decided without libmagic, also where there is
+ * no more room for what libmagic would look at. */
 static void
 without_memory_libmagic_is_not_asked(void **state)
 {
+    static char bytes[200000];
+    static const size_t rooms[] = {1, 32 << 10};
     const struct job job = {.key.stage = STAGE_DETECT, .uri = SLICE(PAGE), .generation = 1};
     (void)state;
-    steps.record.body = SLICE(UNKNOWN);
-    steps.arena = 1;
-    steps_start(&job, NULL);
-    assert_trace("counts as unknown_type\nyield 0\ndone\n");
-    assert_text(META_DETECTED_TYPE, "application/octet-stream");
+    memset(bytes, 1, sizeof bytes);
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+        steps.record.body = slice_of(bytes, sizeof bytes);
+        steps.arena = rooms[i];
+        buf_reset(&steps.trace);
+        steps_start(&job, NULL);
+        assert_trace("counts as unknown_type\nyield 0\ndone\n");
+        assert_text(META_DETECTED_TYPE, "application/octet-stream");
+    }
 }
 
 static void

@@ -1,6 +1,7 @@
 /* These tests are of what quadrille-extract puts for fetch, and when it does not
  * (stages/extract/extract_stage.c, scope_sweep.c). The index and the metadata stores are stood in
  * for; scope and rules are real. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,6 +40,8 @@ static struct {
     enum status scan_status, store_status, index_status;
     size_t records; /* that a scan finds */
     const char *kind;
+    bool owns;                   /* all partitions are this node's, but */
+    unsigned indexed, extracted; /* of these index and extract, which are another's */
 } others;
 
 /* ---- in the place of others ---- */
@@ -63,6 +66,20 @@ STAND_IN(enum status, index_client_open,
         memcpy(others.owners, options->owner_of_partition, sizeof others.owners);
     }
     return STATUS_OK;
+}
+
+size_t __real_cluster_owner_of(const struct cluster *cluster, enum stage stage, unsigned partition);
+STAND_IN(size_t, cluster_owner_of,
+         (const struct cluster *cluster, enum stage stage, unsigned partition))
+{
+    assert_true(partition < PARTITIONS);
+    if (!others.owns) {
+        return __real_cluster_owner_of(cluster, stage, partition);
+    }
+    return (stage == STAGE_INDEX && partition == others.indexed) ||
+                   (stage == STAGE_EXTRACT && partition == others.extracted)
+               ? 1
+               : cluster_self(cluster);
 }
 
 STAND_IN(void, index_client_close, (struct index_client * client))
@@ -706,6 +723,37 @@ indexes_and_stores_of_other_nodes_are_asked(void **state)
                  "scope:1:uhttp://a.example/499 lane  via  priority 128 flags 2 depth 0\ndone\n");
 }
 
+/* One partition is enough whose links are read here and whose documents are indexed elsewhere. */
+static void
+each_partition_may_be_indexed_elsewhere(void **state)
+{
+    static const unsigned partitions[] = {0, 1, PARTITIONS / 2, PARTITIONS - 1};
+    static const char two[] =
+        "node here queue=tcp://127.0.0.1:7001 metastore=tcp://127.0.0.1:7002 "
+        "index=tcp://127.0.0.1:7010\n"
+        "node there queue=tcp://127.0.0.2:7001 metastore=tcp://127.0.0.2:7002 "
+        "index=tcp://127.0.0.2:7010\n";
+    enum { COUNT = sizeof partitions / sizeof *partitions };
+    (void)state;
+    for (size_t i = 0; i <= 2 * COUNT; i++) {
+        char wanted[TEXT];
+        struct reason why = {""};
+        const bool elsewhere = i < COUNT;
+        prepare(two);
+        others.owns = true;
+        others.indexed = i < 2 * COUNT ? partitions[i % COUNT] : UINT_MAX;
+        others.extracted = elsewhere ? UINT_MAX : others.indexed;
+        assert_int_equal(steps_open(&why), STATUS_OK);
+        snprintf(wanted, sizeof wanted, "ipc://%s/run/index-0.sock\nipc://%s/run/index-1.sock\n%s",
+                 steps.directory, steps.directory,
+                 elsewhere ? "tcp://127.0.0.2:7010\ntcp://127.0.0.2:7011\n" : "");
+        assert_string_equal(others.endpoints.data, wanted);
+        if (i < 2 * COUNT) {
+            (void)tear_down(NULL);
+        }
+    }
+}
+
 /* It is told by a fragment, behind something, that a document is fetched for others. */
 static void
 errands_are_told_by_their_fragments(void **state)
@@ -879,6 +927,7 @@ STAND_IN(int, main, (int argc, char **argv))
         CASE(the_scope_is_looked_at_now_and_then),
         CASE(own_indexes_and_stores_are_asked),
         cmocka_unit_test_teardown(indexes_and_stores_of_other_nodes_are_asked, tear_down),
+        cmocka_unit_test_teardown(each_partition_may_be_indexed_elsewhere, tear_down),
         cmocka_unit_test_teardown(stores_are_swept_by_the_first_that_extracts, tear_down),
         cmocka_unit_test_teardown(queues_of_all_nodes_are_found, tear_down),
         cmocka_unit_test_teardown(an_index_that_cannot_be_opened_ends_the_stage, tear_down),

@@ -266,6 +266,39 @@ what_is_not_given_is_named(void **state)
     }
 }
 
+/* A cluster of one node needs no addresses, unless who asks is elsewhere. */
+static void
+a_node_alone_may_have_no_addresses(void **state)
+{
+    static const char *const elsewhere[] = {"node a\nclient\n", "node a\nhelper m2\n"};
+    (void)state;
+    read_cluster("node a\n", "a");
+    services = (struct cluster_services){.count = 5}; /* whatever was there before */
+    assert_int_equal(services_metastores(cluster, folder, &services, &why), STATUS_OK);
+    assert_int_equal(services.count, 1);
+    assert_own(0, "metastore");
+    cluster_services_release(&services);
+    services.count = 5;
+    assert_int_equal(services_queues(cluster, folder, &services, &why), STATUS_OK);
+    assert_int_equal(services.count, 1);
+    assert_own(0, "queue");
+    cluster_services_release(&services);
+    services.count = 5;
+    set_partitions(2);
+    assert_int_equal(services_own_indexes(folder, options, &services, &why), STATUS_OK);
+    assert_int_equal(services.count, 2);
+    assert_own(1, "index-1");
+    assert_null(services.keys);
+    let_go();
+    for (size_t i = 0; i < sizeof elsewhere / sizeof *elsewhere; i++) {
+        read_cluster(elsewhere[i], NULL);
+        assert_int_equal(services_metastores(cluster, folder, &services, &why), STATUS_MISUSE);
+        assert_string_equal(why.text, "no address of a metadata store");
+        assert_int_equal(services.count, 0);
+        let_go();
+    }
+}
+
 int
 main(void)
 {
@@ -278,6 +311,7 @@ main(void)
         CASE(all_indexes_own_their_documents),
         CASE(services_of_other_nodes_are_sealed),
         CASE(what_is_not_given_is_named),
+        CASE(a_node_alone_may_have_no_addresses),
     };
     return cmocka_run_group_tests_name("services", tests, NULL, NULL);
 }
