@@ -78,7 +78,7 @@ test_transfer_WRAPS := curl_easy_init curl_easy_cleanup curl_easy_setopt curl_ea
 	dns_unreachable clock_monotonic_ms clock_wall_ms memory_new
 test_fetch_names_WRAPS := ares_library_init ares_library_cleanup ares_init_options ares_destroy ares_set_servers_ports_csv \
 	ares_getaddrinfo ares_freeaddrinfo ares_timeout ares_process_fd clock_monotonic_ms
-test_fetch_ftp_WRAPS := fetch_http_forget
+test_fetch_ftp_WRAPS := fetch_http_forget pthread_create
 test_fetch_places_PARTS := tests/unit/stages/fetch_proxies.o
 test_fetch_places_WRAPS := robots_size getaddrinfo file_raise_limit
 test_fetch_http_PARTS := tests/unit/stages/fetch_addresses.o

@@ -1,4 +1,5 @@
 /* Transfers by FTP against tests/web/ftp_server.py, which misbehaves as each test says. */
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -107,6 +108,29 @@ __wrap_fetch_http_forget(struct fetch_http *http, int descriptor)
     } else {
         told_by_others++;
     }
+}
+
+static struct {
+    unsigned begun, failing; /* threads of transfers; the one that cannot be had, 0: none */
+    bool masked;             /* each was begun with all signals blocked */
+} threads;
+
+typedef void *thread_work(void *context);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, thread_work *work,
+                          void *context);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, thread_work *work,
+                          void *context);
+int
+__wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, thread_work *work,
+                      void *context)
+{
+    sigset_t blocked;
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &blocked), 0);
+    threads.masked &= sigismember(&blocked, SIGTERM) == 1 && sigismember(&blocked, SIGINT) == 1 &&
+                      sigismember(&blocked, SIGPROF) == 1 && sigismember(&blocked, SIGUSR2) == 1;
+    return ++threads.begun == threads.failing
+               ? EAGAIN
+               : __real_pthread_create(thread, attributes, work, context);
 }
 
 /* A sink saw these. */
@@ -366,6 +390,74 @@ many_wait_for_a_thread(void **state)
     close_client(client);
 }
 
+/* The signals of this process are those of the thread that owns the loop, which has afterwards
+ * those blocked that it had before, also when there is no thread. */
+static void
+threads_take_no_signals(void **state)
+{
+    sigset_t mine, before, after;
+    (void)state;
+    sigemptyset(&mine);
+    sigaddset(&mine, SIGUSR1);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &mine, &before), 0);
+    struct client *client = open_ftp(NULL);
+    faults("");
+    for (unsigned failing = 0; failing < 2; failing++) {
+        memset(&threads, 0, sizeof threads);
+        threads.masked = true;
+        threads.failing = failing;
+        get(client, "/pub/d.nt", 0);
+        assert_true(threads.masked && threads.begun == 1);
+        assert_int_equal(client->end, failing ? FETCH_FAILED : FETCH_ANSWERED);
+        assert_int_equal(pthread_sigmask(SIG_SETMASK, NULL, &after), 0);
+        assert_int_equal(sigismember(&after, SIGUSR1), 1);
+        assert_int_equal(sigismember(&after, SIGTERM), 0);
+        assert_int_equal(sigismember(&after, SIGUSR2), 0);
+    }
+    threads.failing = 0;
+    close_client(client);
+    assert_int_equal(pthread_sigmask(SIG_SETMASK, &before, NULL), 0);
+}
+
+/* That it has none is told of it; those that wait behind it and those that come later have one. */
+static void
+a_transfer_without_a_thread_fails_alone(void **state)
+{
+    char wanted[128];
+    struct client *client = open_ftp(NULL);
+    (void)state;
+    faults("");
+    memset(&threads, 0, sizeof threads);
+    threads.failing = 1;
+    snprintf(wanted, sizeof wanted, "no thread: %s", strerror(EAGAIN));
+    get(client, "/pub/d.nt", 0);
+    assert_int_equal(client->end, FETCH_FAILED);
+    assert_int_equal(client->status, 0);
+    assert_int_equal(poured.length, 0);
+    assert_non_null(strstr(client->problem, wanted));
+    get(client, "/pub/d.nt", 0);
+    assert_int_equal(client->end, FETCH_ANSWERED);
+    assert_string_equal(poured.body, "0123456789");
+    assert_int_equal(threads.begun, 2);
+    /* Of many the first fails, the others do not wait for it. */
+    threads.begun = 0;
+    for (int i = 0; i < 40; i++) {
+        const struct fetch_request request = {.url = SLICE("ftp://ftp.example/pub/d.nt"),
+                                              .head = true,
+                                              .done = done,
+                                              .context = client};
+        client->waiting++;
+        fetch_http_start(client->http, &request);
+    }
+    run(client);
+    assert_int_equal(client->waiting, 0);
+    assert_int_equal(threads.begun, 40);
+    threads.failing = 0;
+    get(client, "/pub/d.nt", 0);
+    assert_string_equal(poured.body, "0123456789");
+    close_client(client);
+}
+
 /* A handle that served HTTP before says no more to the loop than a new one. */
 static void
 the_loop_is_told_of_no_socket_of_a_thread(void **state)
@@ -436,6 +528,8 @@ main(void)
         cmocka_unit_test(hostile_replies_are_bounded),
         cmocka_unit_test(nobody_waits_for_a_silent_server),
         cmocka_unit_test(many_wait_for_a_thread),
+        cmocka_unit_test(threads_take_no_signals),
+        cmocka_unit_test(a_transfer_without_a_thread_fails_alone),
         cmocka_unit_test(the_loop_is_told_of_no_socket_of_a_thread),
         cmocka_unit_test(only_allowed_addresses_are_connected_to),
         cmocka_unit_test(credentials_go_to_their_origin_and_nowhere_else),
