@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <zlib.h>
 
 #include "base/codec.h"
 #include "datasets/execution.h"
@@ -252,6 +253,153 @@ descriptions_without_room_are_refused(void **state)
     assert_string_equal(asked.why.text, "the description is too large");
 }
 
+/* ---- codings ---- */
+
+/* The bytes as gzip. */
+static struct buf
+pack(struct slice bytes)
+{
+    struct buf packed;
+    z_stream stream = {.next_in = (void *)(uintptr_t)bytes.at, .avail_in = (uInt)bytes.length};
+    assert_int_equal(deflateInit2(&stream, 1, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    buf_init(&packed, bytes.length + 1024);
+    stream.next_out = (void *)buf_reserve(&packed, bytes.length + 1024);
+    stream.avail_out = (uInt)bytes.length + 1024;
+    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
+    buf_commit(&packed, stream.total_out);
+    deflateEnd(&stream);
+    return packed;
+}
+
+static void
+put_sitemap(bool coded, bool named)
+{
+    buf_reset(&asked.fields);
+    codec_put_slice(&asked.fields, coded ? SLICE("gzip") : SLICE(""));
+    codec_put_slice(&asked.fields, URI);
+    codec_put_u8(&asked.fields, named);
+    codec_put_u8(&asked.fields, true);
+}
+
+#define MAP                                                                \
+    "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9' "         \
+    "xmlns:sc='http://sw.deri.org/2007/07/sitemapextension/scschema.xsd'>" \
+    "<sc:subSitemap>http://b.example/sitemap.xml</sc:subSitemap>"          \
+    "<url><loc>http://a.example/1</loc></url></urlset>"
+
+/* What nobody has named as a sitemap is one when its beginning, decoded, looks like one. */
+static void
+sitemaps_are_known_by_their_beginning(void **state)
+{
+    static const struct {
+        size_t spaces; /* before */
+        const char *text;
+        bool candidate;
+    } cases[] = {{0, MAP, true},
+                 {SITEMAP_SNIFF_BYTES / 2, MAP, true},
+                 {SITEMAP_SNIFF_BYTES, MAP, false},
+                 {0, "<html><body>urlset</body></html>", false},
+                 {0, "", false}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct buf text;
+        buf_init(&text, ROOM);
+        for (size_t k = 0; k < cases[i].spaces; k++) {
+            buf_append_char(&text, ' ');
+        }
+        buf_append_string(&text, cases[i].text);
+        struct buf packed = pack(buf_slice(&text));
+        for (unsigned way = 0; way < 4; way++) {
+            const bool coded = way % 2 == 1, named = way / 2 == 1;
+            struct parsed_sitemap sitemap;
+            put_sitemap(coded, named);
+            assert_int_equal(
+                ask(PARSER_SITEMAP, coded ? buf_slice(&packed) : buf_slice(&text), ROOM),
+                STATUS_OK);
+            assert_true(parsed_sitemap_decode(buf_slice(&asked.reply), &sitemap));
+            assert_int_equal(sitemap.candidate, named || cases[i].candidate);
+            if (cases[i].candidate) {
+                assert_int_equal(sitemap.result.kind, SITEMAP_URLSET);
+                assert_int_equal(sitemap.result.entries, 1);
+                assert_true(sitemap.describes);
+            }
+        }
+        buf_release(&packed);
+        buf_release(&text);
+    }
+}
+
+/* What begins as its coding does and is damaged is nothing; of more than is wanted there is the
+ * beginning. */
+static void
+bytes_that_cannot_be_decoded_are_none(void **state)
+{
+    struct parsed_sitemap sitemap;
+    struct buf packed = pack(SLICE("0123456789"));
+    (void)state;
+    put_sitemap(true, false);
+    assert_int_equal(ask(PARSER_SITEMAP, SLICE(MAP), ROOM), STATUS_OK);
+    assert_true(parsed_sitemap_decode(buf_slice(&asked.reply), &sitemap));
+    assert_true(sitemap.candidate); /* the server only says that it is gzip */
+    assert_int_equal(ask(PARSER_SITEMAP, SLICE("\x1f\x8b" MAP), ROOM), STATUS_OK);
+    assert_true(parsed_sitemap_decode(buf_slice(&asked.reply), &sitemap));
+    assert_false(sitemap.candidate);
+    for (uint64_t most = 0; most <= 11; most++) {
+        for (unsigned coded = 0; coded < 2; coded++) {
+            buf_reset(&asked.fields);
+            codec_put_slice(&asked.fields, coded ? SLICE("gzip") : SLICE(""));
+            codec_put_varint(&asked.fields, most);
+            assert_int_equal(
+                ask(PARSER_DECODE, coded ? buf_slice(&packed) : SLICE("0123456789"), ROOM),
+                STATUS_OK);
+            if (most > 0) { /* of a coding no bytes at all need not be told from an error */
+                assert_true(slice_equal(buf_slice(&asked.reply),
+                                        slice_of("0123456789", most < 10 ? most : 10)));
+            }
+        }
+    }
+    buf_reset(&asked.fields);
+    codec_put_slice(&asked.fields, SLICE("gzip"));
+    codec_put_varint(&asked.fields, ROOM);
+    assert_int_equal(ask(PARSER_DECODE, SLICE("\x1f\x8b no gzip"), ROOM), STATUS_OK);
+    assert_int_equal(asked.reply.length, 0);
+    buf_release(&packed);
+}
+
+/* Counts and pages are read decoded, too. */
+static void
+descriptions_and_counts_are_decoded(void **state)
+{
+    struct description description;
+    struct arena arena;
+    (void)state;
+    struct buf packed = pack(SLICE(MAP));
+    buf_reset(&asked.fields);
+    codec_put_slice(&asked.fields, SLICE("gzip"));
+    codec_put_slice(&asked.fields, URI);
+    codec_put_u8(&asked.fields, false);
+    assert_int_equal(ask(PARSER_DESCRIPTION, buf_slice(&packed), ROOM), STATUS_OK);
+    arena_init(&arena, ROOM);
+    assert_true(parsed_description_decode(buf_slice(&asked.reply), URI, &arena, &description));
+    assert_int_equal(description.sub_count, 1);
+    arena_release(&arena);
+    buf_release(&packed);
+    packed = pack(SLICE("n\r\n300\r\n"));
+    buf_reset(&asked.fields);
+    codec_put_slice(&asked.fields, SLICE("gzip"));
+    assert_int_equal(ask(PARSER_COUNT, buf_slice(&packed), ROOM), STATUS_OK);
+    struct buf coded = {0};
+    buf_init(&coded, ROOM);
+    buf_append_slice(&coded, buf_slice(&asked.reply));
+    buf_reset(&asked.fields);
+    codec_put_slice(&asked.fields, SLICE(""));
+    assert_int_equal(ask(PARSER_COUNT, SLICE("n\r\n300\r\n"), ROOM), STATUS_OK);
+    assert_true(asked.reply.length > 0);
+    assert_true(slice_equal(buf_slice(&asked.reply), buf_slice(&coded)));
+    buf_release(&coded);
+    buf_release(&packed);
+}
+
 static void
 ask_all(void)
 {
@@ -268,6 +416,9 @@ ask_all(void)
             codec_put_u8(&asked.fields, (uint8_t)named);
             codec_put_u8(&asked.fields, true);
             assert_int_equal(ask(PARSER_SITEMAP, SLICE(text), ROOM), STATUS_OK);
+            struct buf packed = pack(SLICE(text));
+            assert_int_equal(ask(PARSER_SITEMAP, buf_slice(&packed), ROOM), STATUS_OK);
+            buf_release(&packed);
         }
         put_description(coded != 0);
         (void)ask(PARSER_DESCRIPTION, SLICE(text), ROOM);
@@ -285,6 +436,9 @@ ask_all(void)
     (void)ask(PARSER_COUNT, SLICE("n\r\n300\r\n"), ROOM);
     codec_put_varint(&asked.fields, ROOM);
     (void)ask(PARSER_DECODE, SLICE("bytes"), ROOM);
+    sitemaps_are_known_by_their_beginning(NULL);
+    bytes_that_cannot_be_decoded_are_none(NULL);
+    descriptions_and_counts_are_decoded(NULL);
 }
 
 /* A worker answers many requests, and keeps no memory of any. */
@@ -308,6 +462,9 @@ parser_requests_run(void)
         CASE(descriptions_name_the_sitemaps_that_they_join),
         CASE(sitemaps_describe_by_any_word),
         CASE(descriptions_without_room_are_refused),
+        CASE(sitemaps_are_known_by_their_beginning),
+        CASE(bytes_that_cannot_be_decoded_are_none),
+        CASE(descriptions_and_counts_are_decoded),
         CASE(requests_give_their_memory_back),
     };
     return cmocka_run_group_tests_name("parser_requests", tests, NULL, NULL);
