@@ -10,6 +10,8 @@
 #include <cmocka.h>
 #include <zlib.h>
 
+#include <string.h>
+
 #include "base/codec.h"
 #include "datasets/execution.h"
 #include "stages/fetch/parser/fetch_parser.h"
@@ -366,7 +368,25 @@ bytes_that_cannot_be_decoded_are_none(void **state)
     buf_release(&packed);
 }
 
-/* Counts and pages are read decoded, too. */
+/* However much shorter it was. */
+static void
+all_is_decoded_up_to_what_is_wanted(void **state)
+{
+    enum { MUCH = 4 << 20 };
+    char *const spaces = test_malloc(MUCH);
+    (void)state;
+    memset(spaces, ' ', MUCH);
+    struct buf packed = pack(slice_of(spaces, MUCH));
+    buf_reset(&asked.fields);
+    codec_put_slice(&asked.fields, SLICE("gzip"));
+    codec_put_varint(&asked.fields, MUCH);
+    assert_int_equal(ask(PARSER_DECODE, buf_slice(&packed), MUCH), STATUS_OK);
+    assert_true(slice_equal(buf_slice(&asked.reply), slice_of(spaces, MUCH)));
+    buf_release(&packed);
+    test_free(spaces);
+}
+
+/* Counts and descriptions are read decoded, too. */
 static void
 descriptions_and_counts_are_decoded(void **state)
 {
@@ -464,6 +484,7 @@ parser_requests_run(void)
         CASE(descriptions_without_room_are_refused),
         CASE(sitemaps_are_known_by_their_beginning),
         CASE(bytes_that_cannot_be_decoded_are_none),
+        CASE(all_is_decoded_up_to_what_is_wanted),
         CASE(descriptions_and_counts_are_decoded),
         CASE(requests_give_their_memory_back),
     };

@@ -437,6 +437,7 @@ a_transfer_without_a_thread_fails_alone(void **state)
     assert_non_null(strstr(client->problem, wanted));
     get(client, "/pub/d.nt", 0);
     assert_int_equal(client->end, FETCH_ANSWERED);
+    assert_string_equal(client->problem, "");
     assert_string_equal(poured.body, "0123456789");
     assert_int_equal(threads.begun, 2);
     /* Of many the first fails, the others do not wait for it. */
