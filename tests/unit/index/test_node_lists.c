@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "index/statistics/node_lists.h"
 
@@ -326,6 +327,71 @@ thirty_two_listings_stay(void **state)
     node_lists_free(kept);
 }
 
+/* Of another version no list is known, whatever the caller's room had before. */
+static void
+another_version_has_no_list(void **state)
+{
+    const oid nodes[] = {3, 6, 7};
+    (void)state;
+    for (uint64_t version = 4; version <= 6; version++) {
+        struct node_lists *kept = node_lists_new(ENOUGH);
+        for (size_t i = 0; i < 3; i++) {
+            keep(kept, 5, TRIPLE_SUBJECT, nodes[i]);
+        }
+        memset(&got, 0x7f, sizeof got);
+        assert_int_equal(recall(kept, version, TRIPLE_SUBJECT, nodes, 3, MOST), 3);
+        for (size_t i = 0; i < 3; i++) {
+            const size_t ends[] = {3, 5, 8};
+            assert_int_equal(got.known[i], version == 5);
+            assert_int_equal(got.ends[i], version == 5 ? ends[i] : 0);
+        }
+        node_lists_free(kept);
+    }
+}
+
+/* A list takes the place of a shorter one of its node, and harms no other's. */
+static void
+a_longer_list_takes_the_place_of_a_shorter_one(void **state)
+{
+    struct node_lists *kept = node_lists_new(ENOUGH);
+    (void)state;
+    for (size_t count = 0; count <= 40; count++) {
+        keep_long(kept, 1, count);
+        keep_long(kept, 2 + count, count);
+        for (size_t before = 0; before <= count; before++) {
+            assert_true(has_long(kept, 2 + before, before));
+        }
+        assert_true(has_long(kept, 1, count));
+    }
+    keep_long(kept, 1, 39); /* a shorter one does not */
+    assert_true(has_long(kept, 1, 40));
+    node_lists_free(kept);
+}
+
+/* Room for lists begins with 4096 counts, and ends where the bytes do. */
+static void
+the_last_count_is_used(void **state)
+{
+    enum { TABLE = 1024 * 16, COUNT = 16 };
+    (void)state;
+    for (size_t room = 4095; room <= 3 * 4096; room += room % 4096 == 4095 ? 1 : 4095) {
+        struct node_lists *kept = node_lists_new(TABLE + room * COUNT);
+        const size_t each = 64, lists = room / each;
+        for (oid node = 1; node <= lists; node++) {
+            keep_long(kept, node, each);
+        }
+        keep_long(kept, lists + 1, room % each);
+        for (oid node = 1; node <= lists; node++) {
+            assert_true(has_long(kept, node, each));
+        }
+        assert_true(has_long(kept, lists + 1, room % each));
+        keep_long(kept, lists + 2, 1); /* which is one too many */
+        assert_false(has_long(kept, 1, each));
+        assert_true(has_long(kept, lists + 2, 1));
+        node_lists_free(kept);
+    }
+}
+
 /* Who gives back what he never had does no harm. */
 static void
 what_never_was_is_let_go(void **state)
@@ -348,6 +414,9 @@ main(void)
         cmocka_unit_test(lists_take_what_the_tables_leave),
         cmocka_unit_test(long_lists_are_kept_among_short_ones),
         cmocka_unit_test(thirty_two_listings_stay),
+        cmocka_unit_test(another_version_has_no_list),
+        cmocka_unit_test(a_longer_list_takes_the_place_of_a_shorter_one),
+        cmocka_unit_test(the_last_count_is_used),
         cmocka_unit_test(what_never_was_is_let_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
