@@ -200,6 +200,11 @@ sets_change_by_differences(void **state)
     assert_int_equal(subjects_of_record(1), 1);
     assert_int_equal(change(5, 1, 1, 1, 1), STATUS_OK);
     assert_int_equal(subjects_of_record(3), 1);
+    /* While there is room, a new set takes that of no other. */
+    assert_int_equal(change(5, 1, 1, -1, -1), STATUS_OK);
+    assert_int_equal(change(6, 1, 1, 1, 1), STATUS_OK);
+    assert_int_equal(subjects_of_record(3), 0);
+    assert_int_equal(subjects_of_record(4), 1);
     /* A set that is not there has nothing to lose. */
     assert_int_equal(change(8, 1, 2, -1, -1), STATUS_CORRUPT);
     expect_totals(3, 4, 0, 0);
