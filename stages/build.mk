@@ -124,7 +124,7 @@ test_page_WRAPS := $(work_WRAPS) warc_write_exchange
 test_fetch_program_PARTS := tests/unit/stages_work/stage_steps.o $(addprefix stages/fetch/,fetch_stage.o task/task_kind.o)
 test_fetch_program_WRAPS := $(work_WRAPS) fork_server_start fork_server_close fetch_http_open fetch_http_close \
 	fetch_http_ready fetch_http_tick fetch_parser_open fetch_parser_close fetch_parser_pool worker_pool_descriptor \
-	worker_pool_process warc_sync
+	worker_pool_process warc_sync warc_writer_open
 test_host_report_PARTS := stages/fetch/task/host_report.o
 test_host_report_WRAPS := stage_report_host clock_wall_ms clock_monotonic_ms
 test_content_places_PARTS := tests/unit/stages_work/stage_steps.o

@@ -27,6 +27,31 @@ static int http_there, parser_there, pool_there, server_there;
 static enum status http_status, parser_status, pool_status, sync_status;
 static uint64_t host_of_task;
 
+/* As the archive was opened. */
+static struct {
+    char folder[SCRATCH_SIZE + 8], prefix[32], node[64], process[64], contact[64], agent[128];
+    uint64_t size;
+    int level;
+} archive;
+
+enum status __real_warc_writer_open(struct warc_writer **writer, const char *directory,
+                                    const struct warc_writer_options *given, struct reason *why);
+STAND_IN(enum status, warc_writer_open,
+         (struct warc_writer * *writer, const char *directory,
+          const struct warc_writer_options *given, struct reason *why))
+{
+    snprintf(archive.folder, sizeof archive.folder, "%s", directory);
+    snprintf(archive.prefix, sizeof archive.prefix, "%s", given->prefix ? given->prefix : "");
+    snprintf(archive.node, sizeof archive.node, "%s", given->node);
+    snprintf(archive.process, sizeof archive.process, "%s", given->process);
+    snprintf(archive.contact, sizeof archive.contact, "%s",
+             given->operator_contact ? given->operator_contact : "");
+    snprintf(archive.agent, sizeof archive.agent, "%s", given->user_agent);
+    archive.size = given->size;
+    archive.level = given->level;
+    return __real_warc_writer_open(writer, directory, given, why);
+}
+
 /* ---- in the place of libcurl and the workers ---- */
 
 STAND_IN(struct fork_server *, fork_server_start, (const struct worker_program *program))
@@ -268,6 +293,27 @@ options_are_taken_as_they_are_named(void **state)
     assert_int_equal(fetch->datasets.dump_size, 1 << 20);
     assert_int_equal(fetch->datasets.wait_ms, 8000);
     assert_true(fetch->pace_rules.most_ms > 0);
+    steps_end();
+}
+
+static void
+the_archive_says_who_crawls(void **state)
+{
+    static const char *const settings[] = {"fetch.from=me@a.example", "fetch.user_agent=robby/1",
+                                           "warc.size=3M", "warc.level=7", NULL};
+    char folder[SCRATCH_SIZE + 8];
+    (void)state;
+    memset(&archive, 0, sizeof archive);
+    const struct fetch *fetch = begin(settings);
+    snprintf(folder, sizeof folder, "%s/warc", steps.directory);
+    assert_string_equal(archive.folder, folder);
+    assert_string_equal(archive.prefix, "quadrille");
+    assert_string_equal(archive.node, fetch->node);
+    assert_string_equal(archive.process, "worker.1");
+    assert_string_equal(archive.contact, "me@a.example");
+    assert_string_equal(archive.agent, "robby/1");
+    assert_int_equal(archive.size, 3 << 20);
+    assert_int_equal(archive.level, 7);
     steps_end();
 }
 
@@ -557,6 +603,7 @@ STAND_IN(int, main, (int argc, char **argv))
 #define CASE(name) cmocka_unit_test_setup(name, set_up)
     const struct CMUnitTest tests[] = {
         CASE(options_are_taken_as_they_are_named),
+        CASE(the_archive_says_who_crawls),
         CASE(words_of_options_have_their_meaning),
         CASE(jobs_go_their_ways),
         CASE(queries_of_a_path_have_a_budget),
