@@ -93,7 +93,8 @@ test_worker_WRAPS := transform_run setrlimit prctl landlock_enter landlock_enter
 	seccomp_load epoll_create1 timerfd_create memfd_create ftruncate mmap socketpair sendmsg poll recv epoll_wait fork \
 	waitpid getppid syscall
 test_document_worker_PARTS := tests/unit/stages_work/document_orders.o
-test_document_worker_WRAPS := worker_pool_open worker_submit worker_call transformer_new transform_run
+test_document_worker_WRAPS := worker_pool_open worker_submit worker_call transformer_new transform_run \
+	magic_open magic_load
 # What tests/unit/stages_work/stage_steps.c stands in for.
 work_WRAPS := main exit stage_main stage_options stage_directory stage_worker_name stage_cluster stage_metastore \
 	stage_scope stage_watch stage_timer stage_done stage_release stage_put_off stage_bury stage_output \

@@ -2,6 +2,7 @@
  * (stages/parsing/document_worker.c), what DIR/transforms changes for them, and what mistakes in it
  * come to. */
 #include <ftw.h>
+#include <magic.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -88,6 +89,66 @@ bytes_are_detected(void **state)
     assert_detected(SLICE("@prefix a: <http://a.example/> .\na:b a:c a:d .\n"), "text/turtle",
                     false);
     assert_detected(SLICE("\001\002\003\004\005\006\007\010"), "application/octet-stream", true);
+}
+
+/* What is to fail of libmagic, in a fork server, too. */
+static enum { NOTHING, OPENING, LOADING } magic_fault;
+
+magic_t __real_magic_open(int flags);
+magic_t __wrap_magic_open(int flags);
+magic_t
+__wrap_magic_open(int flags)
+{
+    return magic_fault == OPENING ? NULL : __real_magic_open(flags);
+}
+
+int __real_magic_load(magic_t cookie, const char *file);
+int __wrap_magic_load(magic_t cookie, const char *file);
+int
+__wrap_magic_load(magic_t cookie, const char *file)
+{
+    return __real_magic_load(cookie, magic_fault == LOADING ? "/nowhere/at/all" : file);
+}
+
+static enum status
+open_workers(unsigned work, struct reason *why)
+{
+    struct document_workers *workers = NULL;
+    struct fork_server *fork_server = fork_server_start(&document_worker_program);
+    const enum status status =
+        document_workers_open(&workers, fork_server, options, directory, work, why);
+    assert_int_equal(workers != NULL, status == STATUS_OK);
+    document_workers_close(workers);
+    fork_server_close(fork_server);
+    return status;
+}
+
+/* Workers that only transform do without libmagic, and those that only detect without a registry.
+ */
+static void
+workers_need_what_their_work_needs(void **state)
+{
+    static const char prefix[] = "libmagic cannot load its rules: ";
+    struct reason why = {""};
+    (void)state;
+    magic_fault = OPENING;
+    assert_int_equal(open_workers(DOCUMENT_DETECTION, &why), STATUS_SYSTEM);
+    assert_string_equal(why.text, "libmagic cannot load its rules: no memory");
+    assert_int_equal(open_workers(DOCUMENT_DETECTION | DOCUMENT_TRANSFORM, &why), STATUS_SYSTEM);
+    assert_int_equal(open_workers(DOCUMENT_TRANSFORM, &why), STATUS_OK);
+    magic_fault = LOADING;
+    why.text[0] = '\0';
+    assert_int_equal(open_workers(DOCUMENT_DETECTION, &why), STATUS_SYSTEM);
+    assert_memory_equal(why.text, prefix, sizeof prefix - 1);
+    assert_true(strlen(why.text) > sizeof prefix - 1);
+    assert_null(strstr(why.text, "no memory"));
+    assert_int_equal(open_workers(DOCUMENT_TRANSFORM, &why), STATUS_OK);
+    magic_fault = NOTHING;
+    write_file("registry", "match text/x-own -> nothing-of-this-name\n");
+    assert_int_equal(open_workers(DOCUMENT_DETECTION, &why), STATUS_OK);
+    assert_int_equal(open_workers(DOCUMENT_TRANSFORM, &why), STATUS_MISUSE);
+    assert_int_equal(open_workers(DOCUMENT_DETECTION | DOCUMENT_TRANSFORM, &why), STATUS_MISUSE);
+    write_file("registry", "");
 }
 
 /* ---- transforming ---- */
@@ -199,6 +260,7 @@ main(void)
     const struct CMUnitTest tests[] = {
         CASE(replies_are_checked),
         CASE(bytes_are_detected),
+        CASE(workers_need_what_their_work_needs),
         CASE(own_transforms_and_contexts_are_used),
         CASE(mistakes_of_the_registry_are_told),
     };
