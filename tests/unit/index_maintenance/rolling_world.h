@@ -1,7 +1,7 @@
 /* A model of an index that is written to, for counts over it: the linker puts it in the place of
  * the index's snapshots, trees and readers. */
-#ifndef TESTS_UNIT_INDEX_PARTS_ROLLING_WORLD_H
-#define TESTS_UNIT_INDEX_PARTS_ROLLING_WORLD_H
+#ifndef TESTS_UNIT_INDEX_MAINTENANCE_ROLLING_WORLD_H
+#define TESTS_UNIT_INDEX_MAINTENANCE_ROLLING_WORLD_H
 
 #include <setjmp.h>
 #include <stdarg.h>

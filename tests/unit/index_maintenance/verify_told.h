@@ -1,7 +1,7 @@
 /* Stores of a partition that say what a test tells them, for verifying. The linker puts them in the
  * place of the partition's. */
-#ifndef TESTS_UNIT_INDEX_PARTS_VERIFY_TOLD_H
-#define TESTS_UNIT_INDEX_PARTS_VERIFY_TOLD_H
+#ifndef TESTS_UNIT_INDEX_MAINTENANCE_VERIFY_TOLD_H
+#define TESTS_UNIT_INDEX_MAINTENANCE_VERIFY_TOLD_H
 
 #include <setjmp.h>
 #include <stdarg.h>

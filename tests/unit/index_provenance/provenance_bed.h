@@ -1,6 +1,6 @@
 /* The graph of provenance over a store and a source that are told what to say: its rows as text. */
-#ifndef TESTS_UNIT_INDEX_ANSWERS_PROVENANCE_BED_H
-#define TESTS_UNIT_INDEX_ANSWERS_PROVENANCE_BED_H
+#ifndef TESTS_UNIT_INDEX_PROVENANCE_PROVENANCE_BED_H
+#define TESTS_UNIT_INDEX_PROVENANCE_PROVENANCE_BED_H
 
 #include "tests/unit/index_provenance/told_records.h"
 

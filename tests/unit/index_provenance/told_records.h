@@ -1,8 +1,8 @@
 /* A metadata store and a source of quads that a test tells what to say. Calls are noted in `calls`
  * as lines. The linker puts the store's functions in the place of the client's, and a clock of the
  * test's own in the place of the system's. */
-#ifndef TESTS_UNIT_INDEX_ANSWERS_TOLD_RECORDS_H
-#define TESTS_UNIT_INDEX_ANSWERS_TOLD_RECORDS_H
+#ifndef TESTS_UNIT_INDEX_PROVENANCE_TOLD_RECORDS_H
+#define TESTS_UNIT_INDEX_PROVENANCE_TOLD_RECORDS_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /* What is around a keeper (index/write/keeper.h) that runs in the thread of the test: the stores,
  * the clock and the threads. Each writes down what is asked of it; what comes while the keeper
  * waits is told before. */
-#ifndef TESTS_UNIT_INDEX_PARTS_KEEPER_WORLD_H
-#define TESTS_UNIT_INDEX_PARTS_KEEPER_WORLD_H
+#ifndef TESTS_UNIT_INDEX_WRITE_KEEPER_WORLD_H
+#define TESTS_UNIT_INDEX_WRITE_KEEPER_WORLD_H
 
 #include <setjmp.h>
 #include <stdarg.h>
