@@ -136,6 +136,8 @@ queries_that_are_wrong(void **state)
         {"SELECT * { ?s !(<a:p>|?q) ?o }", "line 1, column 23: expected an IRI, found '?q'"},
         {"SELECT * { ?s (<a:p> ?o }", "line 1, column 22: expected ')', found '?o'"},
         {"SELECT * { ?s <a:p>/ ?o }", "line 1, column 22: expected a property path, found '?o'"},
+        {"SELECT * { ?s !b ?o }", "line 1, column 16: expected an IRI, found 'b'"},
+        {"SELECT * { ?s !(a|b) ?o }", "line 1, column 19: expected an IRI, found 'b'"},
         {"SELECT * { ?s ^ ?o }", "line 1, column 17: expected a property path, found '?o'"},
         {"SELECT * { ?s <a:p>** ?o }",
          "line 1, column 21: expected a variable, an IRI, a literal or a blank node, found '*'"},
