@@ -76,7 +76,7 @@ add_items(struct map *set, struct slice list)
 
 /* ---- what changed ---- */
 
-/* Whether other nodes can be told: a line has a sign, the name, "=", the item and its end. */
+/* Returns whether one line of a change holds the item: with its sign, name, "=" and end. */
 static bool
 fits_line(const char *name, struct slice item)
 {

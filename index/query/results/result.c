@@ -94,6 +94,14 @@ sink_columns(void *context, const struct slice *names, size_t n, struct reason *
     return result_flush(writer, false, why);
 }
 
+/* After a row or quad was written. Where the buffer was too small for it, the reason is added. */
+static enum status
+pass_on(struct result_writer *writer, enum status written, struct reason *why)
+{
+    return written == STATUS_OK || writer->buf.overflowed ? result_flush(writer, false, why)
+                                                          : written;
+}
+
 static enum status
 sink_row(void *context, const struct term *terms, size_t n, struct reason *why)
 {
@@ -101,8 +109,7 @@ sink_row(void *context, const struct term *terms, size_t n, struct reason *why)
     (void)n;
     const enum status status = writer->syntax->row(writer, terms, why);
     writer->rows++;
-    return status == STATUS_OK || writer->buf.overflowed ? result_flush(writer, false, why)
-                                                         : status;
+    return pass_on(writer, status, why);
 }
 
 static enum status
@@ -117,9 +124,7 @@ static enum status
 sink_quad(void *context, const struct quad *quad, struct reason *why)
 {
     struct result_writer *writer = context;
-    const enum status status = writer->syntax->quad(writer, quad, why);
-    return status == STATUS_OK || writer->buf.overflowed ? result_flush(writer, false, why)
-                                                         : status;
+    return pass_on(writer, writer->syntax->quad(writer, quad, why), why);
 }
 
 void

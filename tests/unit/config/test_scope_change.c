@@ -123,7 +123,7 @@ test_long_lists_are_many_lines(void **state)
     buf_release(&out);
 }
 
-/* What no line holds stays at its node: an entry, or a number that somebody wrote by hand. */
+/* An entry or a number that is too long for a line of a change is not told to other nodes. */
 static void
 test_what_no_line_holds_is_not_told(void **state)
 {

@@ -66,7 +66,7 @@ a_change_is_weighed_by_its_moments(void **state)
     }
 }
 
-/* What is known never weighs more than 30 changes, and the rate is not touched by that. */
+/* An estimate never weighs more than 30 changes. Cutting it down to them keeps its rate. */
 static void
 the_past_is_forgotten(void **state)
 {

@@ -51,7 +51,7 @@ static const struct expectation expectations[] = {
     {"http://a.example/calendar/2026/12", NULL},
 };
 
-/* As traps.h and the options say, to the bound. */
+/* URIs on either side of each bound that crawl/traps.c has. */
 static const struct expectation bounds[] = {
     /* sequences of segments, wherever they begin, and each three times in a row */
     {"http://a.example/a/b/a/b/a", NULL},

@@ -413,7 +413,7 @@ values_have_a_part_of_the_memory(void **state)
     assert_int_equal(told, 0);
 }
 
-/* That there are too many is kept, too. */
+/* The cache of values also keeps the answer that there are too many of them. */
 static void
 too_many_values_or_triples_are_not_counted(void **state)
 {

@@ -246,7 +246,7 @@ parts_are_given_as_they_come(void **state)
     expect_share(scan, 8, "");
     assert_int_equal(waits, 3);
     source->share_close(scan);
-    /* What is read first is read on, as long as it has rows. */
+    /* The partition whose rows come first is read on, as long as it has rows. */
     scan = share(false);
     expect_share(scan, 1, "10 ");
     expect_share(scan, 1, "11 ");
