@@ -2,51 +2,21 @@
  * changes and takes out. */
 #include "tests/unit/index_parts/index_parts.h"
 
-#include "tests/unit/index_trees/trees_fixture.h"
+#include "tests/unit/index_parts/statistics_fixture.h"
 
 #include "base/codec.h"
 #include "index/statistics/census.h"
-#include "index/statistics/statistics.h"
-
-static struct tree *tree;
 
 int
 open_batches(void **state)
 {
-    if (set_up(state) != 0) {
-        return -1;
-    }
-    tree = tree_named("statistics");
-    return 0;
+    return open_tree(state);
 }
 
 int
 close_batches(void **state)
 {
-    tree_close(tree);
-    return tear_down(state);
-}
-
-static oid
-predicate(unsigned number)
-{
-    return oid_stored(number, OID_KIND_IRI);
-}
-
-static void
-put_bytes(struct slice key, const void *value, size_t length)
-{
-    struct transaction *transaction = begun();
-    must(tree_put(tree, transaction, key, slice_of(value, length), &why), &why);
-    must(transaction_commit(transaction, &why), &why);
-}
-
-static void
-remove_key(struct slice key)
-{
-    struct transaction *transaction = begun();
-    must(tree_delete(tree, transaction, key, &why), &why);
-    must(transaction_commit(transaction, &why), &why);
+    return close_tree(state);
 }
 
 static void

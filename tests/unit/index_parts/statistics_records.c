@@ -2,22 +2,19 @@
  * changed, estimated with and found malformed, and the counts beside them. */
 #include "tests/unit/index_parts/index_parts.h"
 
-#include "tests/unit/index_trees/trees_fixture.h"
+#include "tests/unit/index_parts/statistics_fixture.h"
 
 #include "base/varint.h"
-#include "index/statistics/statistics.h"
 #include "tests/unit/memory_in_use.h"
 
-static struct tree *tree;
 static struct characteristic_sets *sets;
 
 int
 open_statistics(void **state)
 {
-    if (set_up(state) != 0) {
+    if (open_tree(state) != 0) {
         return -1;
     }
-    tree = tree_named("statistics");
     must(characteristic_sets_open(&sets, tree, &why), &why);
     return 0;
 }
@@ -27,33 +24,10 @@ close_statistics(void **state)
 {
     characteristic_sets_close(sets);
     sets = NULL;
-    tree_close(tree);
-    return tear_down(state);
-}
-
-static oid
-predicate(unsigned number)
-{
-    return oid_stored(number, OID_KIND_IRI);
+    return close_tree(state);
 }
 
 /* ---- records that are wrong ---- */
-
-static void
-put_bytes(struct slice key, const void *value, size_t length)
-{
-    struct transaction *transaction = begun();
-    must(tree_put(tree, transaction, key, slice_of(value, length), &why), &why);
-    must(transaction_commit(transaction, &why), &why);
-}
-
-static void
-remove_key(struct slice key)
-{
-    struct transaction *transaction = begun();
-    must(tree_delete(tree, transaction, key, &why), &why);
-    must(transaction_commit(transaction, &why), &why);
-}
 
 /* Writes numbers as the record, and tells how reading the sets goes then. */
 static enum status
