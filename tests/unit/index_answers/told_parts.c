@@ -9,20 +9,20 @@
 
 enum { IDLE_THREADS = 4, NICE = 3 };
 
-WRAP(struct turns *, turns_new, (unsigned most, size_t memory))
+STAND_IN(struct turns *, turns_new, (unsigned most, size_t memory))
 {
     assert_int_equal(most, told_options->query_threads);
     told_made++;
     return told_turns[memory == 0];
 }
 
-WRAP(void, turns_free, (struct turns * turns))
+STAND_IN(void, turns_free, (struct turns * turns))
 {
     assert_true(turns == told_turns[0] || turns == told_turns[1]);
     told_made--;
 }
 
-WRAP(struct threads *, threads_new, (size_t idle_most, int niceness))
+STAND_IN(struct threads *, threads_new, (size_t idle_most, int niceness))
 {
     assert_int_equal(idle_most, IDLE_THREADS);
     assert_int_equal(niceness, NICE);
@@ -30,13 +30,13 @@ WRAP(struct threads *, threads_new, (size_t idle_most, int niceness))
     return told_threads;
 }
 
-WRAP(void, threads_free, (struct threads * threads))
+STAND_IN(void, threads_free, (struct threads * threads))
 {
     assert_ptr_equal(threads, told_threads);
     told_made--;
 }
 
-WRAP(struct sessions *, sessions_new, (struct partition * partition, size_t most))
+STAND_IN(struct sessions *, sessions_new, (struct partition * partition, size_t most))
 {
     assert_ptr_equal(partition, PLACE(partition, 3));
     assert_int_equal(most, told_options->cursors);
@@ -44,44 +44,44 @@ WRAP(struct sessions *, sessions_new, (struct partition * partition, size_t most
     return PLACE(sessions, 4);
 }
 
-WRAP(void, sessions_free, (struct sessions * sessions))
+STAND_IN(void, sessions_free, (struct sessions * sessions))
 {
     assert_ptr_equal(sessions, PLACE(sessions, 4));
     told_made--;
 }
 
-WRAP(void, sessions_end, (struct sessions * sessions, uint64_t id))
+STAND_IN(void, sessions_end, (struct sessions * sessions, uint64_t id))
 {
     assert_ptr_equal(sessions, PLACE(sessions, 4));
     LOG("end session %u\n", (unsigned)id);
 }
 
-WRAP(void, sessions_tend, (struct sessions * sessions, uint64_t now_ms))
+STAND_IN(void, sessions_tend, (struct sessions * sessions, uint64_t now_ms))
 {
     assert_ptr_equal(sessions, PLACE(sessions, 4));
     told_tended_ms = now_ms;
 }
 
-WRAP(struct patch_queue *, patch_queue_new, (int finished))
+STAND_IN(struct patch_queue *, patch_queue_new, (int finished))
 {
     assert_true(finished == 4711 || told_fails("eventfd", NULL) != STATUS_OK);
     told_made++;
     return PLACE(patch_queue, 5);
 }
 
-WRAP(void, patch_queue_free, (struct patch_queue * queue))
+STAND_IN(void, patch_queue_free, (struct patch_queue * queue))
 {
     assert_ptr_equal(queue, PLACE(patch_queue, 5));
     told_made--;
 }
 
-WRAP(void, patch_queue_add, (struct patch_queue * queue, const struct rpc_request *request))
+STAND_IN(void, patch_queue_add, (struct patch_queue * queue, const struct rpc_request *request))
 {
     assert_ptr_equal(queue, PLACE(patch_queue, 5));
     LOG("patch %u\n", (unsigned)request->id);
 }
 
-WRAP(struct patch *, patch_queue_take, (struct patch_queue * queue))
+STAND_IN(struct patch *, patch_queue_take, (struct patch_queue * queue))
 {
     struct patch *taken = told_patches;
     assert_ptr_equal(queue, PLACE(patch_queue, 5));
@@ -89,9 +89,9 @@ WRAP(struct patch *, patch_queue_take, (struct patch_queue * queue))
     return taken;
 }
 
-WRAP(enum status, work_pool_start,
-     (struct work_pool * *pool, struct partition *partition, const struct service_options *options,
-      int event, struct reason *why))
+STAND_IN(enum status, work_pool_start,
+         (struct work_pool * *pool, struct partition *partition,
+          const struct service_options *options, int event, struct reason *why))
 {
     assert_ptr_equal(partition, PLACE(partition, 3));
     assert_int_equal(options->query_threads, told_options->query_threads);
@@ -102,18 +102,18 @@ WRAP(enum status, work_pool_start,
     return STATUS_OK;
 }
 
-WRAP(void, work_pool_stop, (struct work_pool * pool))
+STAND_IN(void, work_pool_stop, (struct work_pool * pool))
 {
     told_made -= pool != NULL;
 }
 
-WRAP(void, work_pool_add, (struct work_pool * pool, const struct rpc_request *request))
+STAND_IN(void, work_pool_add, (struct work_pool * pool, const struct rpc_request *request))
 {
     assert_ptr_equal(pool, PLACE(work_pool, 6));
     LOG("work %u verb %u\n", (unsigned)request->id, request->verb);
 }
 
-WRAP(struct work *, work_pool_take, (struct work_pool * pool))
+STAND_IN(struct work *, work_pool_take, (struct work_pool * pool))
 {
     struct work *taken = told_work;
     assert_ptr_equal(pool, PLACE(work_pool, 6));
@@ -121,16 +121,16 @@ WRAP(struct work *, work_pool_take, (struct work_pool * pool))
     return taken;
 }
 
-WRAP(void, work_free, (struct work * work))
+STAND_IN(void, work_free, (struct work * work))
 {
     LOG("free work\n");
     buf_release(&work->reply);
     free(work);
 }
 
-WRAP(enum status, publisher_start,
-     (struct publisher * *publisher, struct partition *partition, unsigned number,
-      const char *const *endpoints, const struct rpc_keys *keys, struct reason *why))
+STAND_IN(enum status, publisher_start,
+         (struct publisher * *publisher, struct partition *partition, unsigned number,
+          const char *const *endpoints, const struct rpc_keys *keys, struct reason *why))
 {
     assert_ptr_equal(partition, PLACE(partition, 3));
     assert_int_equal(number, told_options->partition_number);
@@ -142,18 +142,18 @@ WRAP(enum status, publisher_start,
     return STATUS_OK;
 }
 
-WRAP(void, publisher_wake, (struct publisher * publisher))
+STAND_IN(void, publisher_wake, (struct publisher * publisher))
 {
     told_publishes++;
     (void)publisher;
 }
 
-WRAP(void, publisher_stop, (struct publisher * publisher))
+STAND_IN(void, publisher_stop, (struct publisher * publisher))
 {
     told_made -= publisher != NULL;
 }
 
-WRAP(struct answer_cache *, answer_cache_new, (size_t memory, const struct answer_marks *marks))
+STAND_IN(struct answer_cache *, answer_cache_new, (size_t memory, const struct answer_marks *marks))
 {
     assert_int_equal(memory, told_options->answer_memory);
     assert_ptr_equal(marks->commits, PLACE(change_marks, 8));
@@ -162,14 +162,14 @@ WRAP(struct answer_cache *, answer_cache_new, (size_t memory, const struct answe
     return PLACE(answer_cache, 10);
 }
 
-WRAP(void, answer_cache_free, (struct answer_cache * cache))
+STAND_IN(void, answer_cache_free, (struct answer_cache * cache))
 {
     assert_ptr_equal(cache, PLACE(answer_cache, 10));
     told_made--;
 }
 
-WRAP(bool, answer_cache_find,
-     (struct answer_cache * cache, struct slice request, struct slice *answer))
+STAND_IN(bool, answer_cache_find,
+         (struct answer_cache * cache, struct slice request, struct slice *answer))
 {
     assert_ptr_equal(cache, PLACE(answer_cache, 10));
     LOG("find %u\n", (unsigned)request.length);
@@ -177,9 +177,9 @@ WRAP(bool, answer_cache_find,
     return told_in_cache;
 }
 
-WRAP(void, answer_cache_put,
-     (struct answer_cache * cache, const struct partition_version *version, struct slice request,
-      struct slice answer, const struct partition_needs *needs))
+STAND_IN(void, answer_cache_put,
+         (struct answer_cache * cache, const struct partition_version *version,
+          struct slice request, struct slice answer, const struct partition_needs *needs))
 {
     assert_ptr_equal(cache, PLACE(answer_cache, 10));
     assert_ptr_equal(needs, PLACE(partition_needs, 11));
@@ -191,7 +191,7 @@ WRAP(void, answer_cache_put,
 
 /* ---- the partition ---- */
 
-WRAP(void, partition_stats, (struct partition * partition, struct partition_stats *stats))
+STAND_IN(void, partition_stats, (struct partition * partition, struct partition_stats *stats))
 {
     assert_ptr_equal(partition, PLACE(partition, 3));
     memset(stats, 0, sizeof *stats);
@@ -204,8 +204,8 @@ WRAP(void, partition_stats, (struct partition * partition, struct partition_stat
     stats->writes = STATUS_FULL;
 }
 
-WRAP(void, partition_position,
-     (struct partition * partition, struct change_position *position, uint64_t *first))
+STAND_IN(void, partition_position,
+         (struct partition * partition, struct change_position *position, uint64_t *first))
 {
     assert_ptr_equal(partition, PLACE(partition, 3));
     *position = (struct change_position){.batch = told_batch, .stamp = 1000 + told_batch};
@@ -214,22 +214,22 @@ WRAP(void, partition_position,
     }
 }
 
-WRAP(void, partition_version, (struct partition * partition, struct partition_version *version))
+STAND_IN(void, partition_version, (struct partition * partition, struct partition_version *version))
 {
     assert_ptr_equal(partition, PLACE(partition, 3));
     *version = (struct partition_version){told_batch, 2 * told_batch};
 }
 
-WRAP(void, partition_marks,
-     (const struct partition *partition, const struct change_marks **commits,
-      const struct change_marks **words))
+STAND_IN(void, partition_marks,
+         (const struct partition *partition, const struct change_marks **commits,
+          const struct change_marks **words))
 {
     assert_ptr_equal(partition, PLACE(partition, 3));
     *commits = PLACE(change_marks, 8);
     *words = PLACE(change_marks, 9);
 }
 
-WRAP(void, partition_announce_to, (struct partition * partition, int event))
+STAND_IN(void, partition_announce_to, (struct partition * partition, int event))
 {
     assert_ptr_equal(partition, PLACE(partition, 3));
     told_announced = event;

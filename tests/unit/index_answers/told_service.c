@@ -53,17 +53,12 @@ told_fails(const char *call, struct reason *why)
 
 /* ---- what a service is told_made of ---- */
 
-/* Begins a function in the place of another. */
-#define WRAP(type, name, arguments) \
-    type __wrap_##name arguments;   \
-    type __wrap_##name arguments
-
-WRAP(uint64_t, clock_monotonic_ms, (void))
+STAND_IN(uint64_t, clock_monotonic_ms, (void))
 {
     return told_now_ms;
 }
 
-WRAP(int, eventfd, (unsigned initial, int flags))
+STAND_IN(int, eventfd, (unsigned initial, int flags))
 {
     assert_int_equal(initial, 0);
     assert_int_equal(flags, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -74,7 +69,7 @@ WRAP(int, eventfd, (unsigned initial, int flags))
     return 4711;
 }
 
-WRAP(ssize_t, read, (int fd, void *to, size_t count))
+STAND_IN(ssize_t, read, (int fd, void *to, size_t count))
 {
     assert_int_equal(fd, 4711);
     assert_int_equal(count, 8);
@@ -83,7 +78,7 @@ WRAP(ssize_t, read, (int fd, void *to, size_t count))
     return 8;
 }
 
-WRAP(ssize_t, write, (int fd, const void *from, size_t count))
+STAND_IN(ssize_t, write, (int fd, const void *from, size_t count))
 {
     assert_int_equal(fd, 4711);
     assert_int_equal(count, 8);
@@ -92,13 +87,14 @@ WRAP(ssize_t, write, (int fd, const void *from, size_t count))
     return 8;
 }
 
-WRAP(void, file_close, (int fd))
+STAND_IN(void, file_close, (int fd))
 {
     LOG("close %d\n", fd);
 }
 
-WRAP(int, pthread_create,
-     (pthread_t * thread, const pthread_attr_t *attributes, void *(*work)(void *), void *argument))
+STAND_IN(int, pthread_create,
+         (pthread_t * thread, const pthread_attr_t *attributes, void *(*work)(void *),
+          void *argument))
 {
     (void)thread, (void)attributes;
     if (told_fails("thread", NULL) != STATUS_OK) {
@@ -109,7 +105,7 @@ WRAP(int, pthread_create,
     return 0;
 }
 
-WRAP(int, pthread_join, (pthread_t thread, void **result))
+STAND_IN(int, pthread_join, (pthread_t thread, void **result))
 {
     (void)thread, (void)result;
     assert_null(loop(loop_argument)); /* it ends without going round again */
@@ -118,7 +114,7 @@ WRAP(int, pthread_join, (pthread_t thread, void **result))
 }
 
 /* The loop waits once a round. */
-WRAP(int, poll, (struct pollfd * fds, nfds_t count, int timeout_ms))
+STAND_IN(int, poll, (struct pollfd * fds, nfds_t count, int timeout_ms))
 {
     assert_int_equal(count, 2);
     assert_int_equal(fds[0].fd, RPC_DESCRIPTOR);
@@ -139,9 +135,10 @@ struct answer {
     uint64_t client;
 };
 
-WRAP(enum status, answer_new,
-     (struct answer * *answer, struct partition *partition, const struct service_options *options,
-      struct sessions *sessions, struct slice request, struct reason *why))
+STAND_IN(enum status, answer_new,
+         (struct answer * *answer, struct partition *partition,
+          const struct service_options *options, struct sessions *sessions, struct slice request,
+          struct reason *why))
 {
     const char kind = request.length > 1 ? request.at[1] : '!';
     assert_ptr_equal(partition, PLACE(partition, 3));
@@ -156,28 +153,28 @@ WRAP(enum status, answer_new,
     return STATUS_OK;
 }
 
-WRAP(void, answer_free, (void *answer))
+STAND_IN(void, answer_free, (void *answer))
 {
     free(answer);
     jobs--;
 }
 
-WRAP(bool, answer_is_query, (const struct answer *answer))
+STAND_IN(bool, answer_is_query, (const struct answer *answer))
 {
     return answer->query;
 }
 
-WRAP(bool, answer_is_maintenance, (const struct answer *answer))
+STAND_IN(bool, answer_is_maintenance, (const struct answer *answer))
 {
     return answer->maintenance;
 }
 
-WRAP(uint64_t, answer_client, (const struct answer *answer))
+STAND_IN(uint64_t, answer_client, (const struct answer *answer))
 {
     return answer->client;
 }
 
-WRAP(const struct partition_needs *, answer_needs, (const struct answer *answer))
+STAND_IN(const struct partition_needs *, answer_needs, (const struct answer *answer))
 {
     assert_non_null(answer);
     return PLACE(partition_needs, 11);
@@ -190,9 +187,9 @@ struct cursor {
     void *job;
 };
 
-WRAP(enum status, cursor_open,
-     (struct cursor * *cursor, uint64_t id, const struct cursor_settings *settings,
-      cursor_produce *produce, cursor_release *release, void *job, struct reason *why))
+STAND_IN(enum status, cursor_open,
+         (struct cursor * *cursor, uint64_t id, const struct cursor_settings *settings,
+          cursor_produce *produce, cursor_release *release, void *job, struct reason *why))
 {
     assert_true(produce == answer_produce);
     if (told_cursor_status != STATUS_OK) {
@@ -212,7 +209,7 @@ WRAP(enum status, cursor_open,
     return STATUS_OK;
 }
 
-WRAP(void, cursor_close, (struct cursor * cursor))
+STAND_IN(void, cursor_close, (struct cursor * cursor))
 {
     if (cursor != NULL) {
         cursor->told->open = false;
@@ -221,24 +218,24 @@ WRAP(void, cursor_close, (struct cursor * cursor))
     }
 }
 
-WRAP(void, cursor_cancel, (struct cursor * cursor))
+STAND_IN(void, cursor_cancel, (struct cursor * cursor))
 {
     cursor->told->cancelled = true;
 }
 
-WRAP(bool, cursor_ended, (struct cursor * cursor))
+STAND_IN(bool, cursor_ended, (struct cursor * cursor))
 {
     return cursor->told->ended;
 }
 
-WRAP(uint64_t, cursor_id, (const struct cursor *cursor))
+STAND_IN(uint64_t, cursor_id, (const struct cursor *cursor))
 {
     return cursor->id;
 }
 
-WRAP(enum status, cursor_read,
-     (struct cursor * cursor, uint64_t offset, size_t most, struct buf *out, bool *end,
-      struct reason *why))
+STAND_IN(enum status, cursor_read,
+         (struct cursor * cursor, uint64_t offset, size_t most, struct buf *out, bool *end,
+          struct reason *why))
 {
     const struct told_cursor *told = cursor->told;
     assert_int_equal(most, INDEX_PIECE_BYTES);
@@ -255,9 +252,9 @@ WRAP(enum status, cursor_read,
 
 /* ---- requests and replies ---- */
 
-WRAP(enum status, rpc_server_open,
-     (struct rpc_server * *server, const char *const *endpoints, const struct rpc_keys *keys,
-      struct reason *why))
+STAND_IN(enum status, rpc_server_open,
+         (struct rpc_server * *server, const char *const *endpoints, const struct rpc_keys *keys,
+          struct reason *why))
 {
     assert_ptr_equal(endpoints, told_options->endpoints);
     assert_ptr_equal(keys, told_options->keys);
@@ -267,18 +264,18 @@ WRAP(enum status, rpc_server_open,
     return STATUS_OK;
 }
 
-WRAP(void, rpc_server_close, (struct rpc_server * server))
+STAND_IN(void, rpc_server_close, (struct rpc_server * server))
 {
     told_made -= server != NULL;
 }
 
-WRAP(int, rpc_server_descriptor, (struct rpc_server * server))
+STAND_IN(int, rpc_server_descriptor, (struct rpc_server * server))
 {
     assert_ptr_equal(server, PLACE(rpc_server, 12));
     return RPC_DESCRIPTOR;
 }
 
-WRAP(enum status, rpc_server_receive, (struct rpc_server * server, struct rpc_request *request))
+STAND_IN(enum status, rpc_server_receive, (struct rpc_server * server, struct rpc_request *request))
 {
     assert_ptr_equal(server, PLACE(rpc_server, 12));
     if (incoming.first == incoming.count) {
@@ -299,9 +296,9 @@ log_numbers(struct slice payload)
     LOG("\n");
 }
 
-WRAP(void, rpc_reply,
-     (struct rpc_server * server, struct rpc_request *request, enum status status,
-      struct slice payload, const struct reason *why))
+STAND_IN(void, rpc_reply,
+         (struct rpc_server * server, struct rpc_request *request, enum status status,
+          struct slice payload, const struct reason *why))
 {
     assert_ptr_equal(server, PLACE(rpc_server, 12));
     LOG("%u", (unsigned)request->id);
@@ -322,7 +319,7 @@ WRAP(void, rpc_reply,
     }
 }
 
-WRAP(void, rpc_request_drop, (struct rpc_request * request))
+STAND_IN(void, rpc_request_drop, (struct rpc_request * request))
 {
     LOG("drop %u\n", (unsigned)request->id);
 }

@@ -16,6 +16,7 @@
 #include "index/serve/index_service.h"
 #include "index/serve/work_pool.h"
 #include "index/write/patch.h"
+#include "tests/unit/stand_in.h"
 
 enum { TOLD_CURSORS_MOST = 24, TOLD_REQUESTS_MOST = 300 };
 
@@ -73,11 +74,6 @@ void told_expect(const char *text);
 extern max_align_t told_places[13]; /* where the parts of the service would be */
 #define PLACE(type, number) ((struct type *)(void *)&told_places[number])
 #define LOG(...) (void)buf_printf(&told_log, __VA_ARGS__)
-/* Begins a function in the place of another. */
-#define WRAP(type, name, arguments) \
-    type __wrap_##name arguments;   \
-    type __wrap_##name arguments
-
 extern const struct service_options *told_options;
 extern unsigned told_made; /* things that are not given back */
 extern int told_announced; /* descriptor that the partition announces to */

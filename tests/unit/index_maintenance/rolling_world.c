@@ -4,11 +4,7 @@
 
 #include "base/memory.h"
 #include "rdf/core/vocabulary.h"
-
-/* A function that stands in the place of one of these names. */
-#define WRAPPED(type, name, parameters) \
-    type __wrap_##name parameters;      \
-    type __wrap_##name parameters
+#include "tests/unit/stand_in.h"
 
 struct quad_oids universe[QUADS];
 bool here[QUADS], written[QUADS];
@@ -64,7 +60,7 @@ write_batch(size_t changes)
     }
 }
 
-WRAPPED(const struct change_set *, snapshot_next, (const struct snapshot *held))
+STAND_IN(const struct change_set *, snapshot_next, (const struct snapshot *held))
 {
     assert_ptr_equal(held, &here);
     return first_batch < batch_count ? &batches[first_batch] : NULL;
@@ -89,14 +85,14 @@ go_on(void)
     }
 }
 
-WRAPPED(void, snapshot_go_on, (struct snapshot * held))
+STAND_IN(void, snapshot_go_on, (struct snapshot * held))
 {
     assert_ptr_equal(held, &here);
     go_on();
 }
 
-WRAPPED(enum status, partition_reader_open,
-        (struct partition_reader * *reader, struct partition *of, struct reason *reason))
+STAND_IN(enum status, partition_reader_open,
+         (struct partition_reader * *reader, struct partition *of, struct reason *reason))
 {
     assert_ptr_equal(of, &partition);
     if (failing == OPEN) {
@@ -107,23 +103,23 @@ WRAPPED(enum status, partition_reader_open,
     return STATUS_OK;
 }
 
-WRAPPED(void, partition_reader_hold, (struct partition_reader * reader))
+STAND_IN(void, partition_reader_hold, (struct partition_reader * reader))
 {
     assert_ptr_equal(reader, &here);
 }
 
-WRAPPED(void, partition_reader_close, (struct partition_reader * reader))
+STAND_IN(void, partition_reader_close, (struct partition_reader * reader))
 {
     readers -= reader != NULL;
 }
 
-WRAPPED(struct snapshot *, partition_reader_snapshot, (const struct partition_reader *reader))
+STAND_IN(struct snapshot *, partition_reader_snapshot, (const struct partition_reader *reader))
 {
     assert_ptr_equal(reader, &here);
     return (struct snapshot *)&here;
 }
 
-WRAPPED(void, partition_lock_writer, (struct partition * of))
+STAND_IN(void, partition_lock_writer, (struct partition * of))
 {
     assert_ptr_equal(of, &partition);
     locks++;
@@ -136,8 +132,8 @@ WRAPPED(void, partition_lock_writer, (struct partition * of))
 }
 
 /* rdf:type is stored with the first quad that has it. */
-WRAPPED(enum status, lexicon_find,
-        (struct lexicon * lexicon, const struct term *term, oid *id, struct reason *reason))
+STAND_IN(enum status, lexicon_find,
+         (struct lexicon * lexicon, const struct term *term, oid *id, struct reason *reason))
 {
     assert_null(lexicon);
     assert_true(term->kind == TERM_IRI && slice_is(term->value, RDF_TYPE));
@@ -158,9 +154,9 @@ compare_rows(const void *a, const void *b)
 }
 
 /* Some rows from `next` on. */
-WRAPPED(enum status, quads_check,
-        (struct quads * quads, enum quad_order order, struct snapshot *snapshot, struct row *next,
-         struct row_vector *rows, struct reason *reason))
+STAND_IN(enum status, quads_check,
+         (struct quads * quads, enum quad_order order, struct snapshot *snapshot, struct row *next,
+          struct row_vector *rows, struct reason *reason))
 {
     struct row sorted[QUADS];
     size_t count = 0;
@@ -251,7 +247,7 @@ scan_close(struct quad_scan *scan)
     free(scan);
 }
 
-WRAPPED(const struct quad_source *, partition_reader_source, (struct partition_reader * reader))
+STAND_IN(const struct quad_source *, partition_reader_source, (struct partition_reader * reader))
 {
     static const struct quad_source source = {.context = &here,
                                               .resolve = resolve,

@@ -20,11 +20,7 @@
 #include "index/write/partition_state.h"
 #include "tests/unit/open_descriptors.h"
 #include "tests/unit/scratch.h"
-
-/* A function that stands in the place of one of these names. */
-#define WRAPPED(type, name, parameters) \
-    type __wrap_##name parameters;      \
-    type __wrap_##name parameters
+#include "tests/unit/stand_in.h"
 
 enum { TEXT_MOST = 1 << 20, PATH = SCRATCH_SIZE + 64, TREES = 2 };
 
@@ -94,8 +90,8 @@ make_file(const char *name, const char *text)
 
 /* ---- the environment ---- */
 
-WRAPPED(struct tree *, environment_tree,
-        (const struct environment *environment, const struct tree *after))
+STAND_IN(struct tree *, environment_tree,
+         (const struct environment *environment, const struct tree *after))
 {
     assert_null(environment);
     return after == NULL                       ? (struct tree *)&trees[0]
@@ -103,20 +99,20 @@ WRAPPED(struct tree *, environment_tree,
                                                : NULL;
 }
 
-WRAPPED(const char *, tree_name, (const struct tree *tree))
+STAND_IN(const char *, tree_name, (const struct tree *tree))
 {
     return tree == (struct tree *)&trees[0] ? "one" : "two";
 }
 
-WRAPPED(void, tree_file, (const struct tree *tree, char file[TREE_FILE_SIZE]))
+STAND_IN(void, tree_file, (const struct tree *tree, char file[TREE_FILE_SIZE]))
 {
     snprintf(file, TREE_FILE_SIZE, "%s.7.db", tree == (struct tree *)&trees[0] ? "one" : "two");
 }
 
 /* The first tree has three pieces, the second one. */
-WRAPPED(enum status, tree_copy_pages,
-        (struct tree * tree, uint32_t *page, uint8_t *bytes, size_t most, size_t *length, bool *end,
-         struct reason *reason))
+STAND_IN(enum status, tree_copy_pages,
+         (struct tree * tree, uint32_t *page, uint8_t *bytes, size_t most, size_t *length,
+          bool *end, struct reason *reason))
 {
     assert_true(held && staging && most >= 4096);
     assert_int_equal(*length, 0);
@@ -127,9 +123,9 @@ WRAPPED(enum status, tree_copy_pages,
     return STATUS_OK;
 }
 
-WRAPPED(enum status, environment_log_files,
-        (struct environment * environment, environment_log_file *visit, void *context,
-         struct reason *reason))
+STAND_IN(enum status, environment_log_files,
+         (struct environment * environment, environment_log_file *visit, void *context,
+          struct reason *reason))
 {
     assert_null(environment);
     assert_true(held);
@@ -138,8 +134,8 @@ WRAPPED(enum status, environment_log_files,
     return noted(reason, "log files");
 }
 
-WRAPPED(enum status, environment_hold_log,
-        (struct environment * environment, struct reason *reason))
+STAND_IN(enum status, environment_hold_log,
+         (struct environment * environment, struct reason *reason))
 {
     assert_null(environment);
     TRY(noted(reason, "hold log"));
@@ -147,14 +143,14 @@ WRAPPED(enum status, environment_hold_log,
     return STATUS_OK;
 }
 
-WRAPPED(void, environment_release_log, (struct environment * environment))
+STAND_IN(void, environment_release_log, (struct environment * environment))
 {
     assert_null(environment);
     assert_true(held);
     held = false;
 }
 
-WRAPPED(enum status, partition_hold_staging, (struct partition * of, struct reason *reason))
+STAND_IN(enum status, partition_hold_staging, (struct partition * of, struct reason *reason))
 {
     assert_ptr_equal(of, &partition);
     assert_int_equal(pthread_mutex_trylock(&partition.maintenance), EBUSY);
@@ -163,30 +159,30 @@ WRAPPED(enum status, partition_hold_staging, (struct partition * of, struct reas
     return STATUS_OK;
 }
 
-WRAPPED(void, partition_release_staging, (struct partition * of))
+STAND_IN(void, partition_release_staging, (struct partition * of))
 {
     assert_ptr_equal(of, &partition);
     assert_true(staging && !held);
     staging = false;
 }
 
-WRAPPED(void, partition_lock_writer, (struct partition * of))
+STAND_IN(void, partition_lock_writer, (struct partition * of))
 {
     assert_ptr_equal(of, &partition);
     assert_int_equal(pthread_mutex_trylock(&partition.writer), 0);
     locked = true;
 }
 
-WRAPPED(enum status, partition_health, (struct partition * of, struct reason *reason))
+STAND_IN(enum status, partition_health, (struct partition * of, struct reason *reason))
 {
     assert_ptr_equal(of, &partition);
     assert_true(locked);
     return noted(reason, "health");
 }
 
-WRAPPED(enum status, transaction_begin,
-        (struct transaction * *transaction, struct environment *environment, uint64_t bytes,
-         struct reason *reason))
+STAND_IN(enum status, transaction_begin,
+         (struct transaction * *transaction, struct environment *environment, uint64_t bytes,
+          struct reason *reason))
 {
     assert_null(environment);
     assert_int_equal(bytes, 0);
@@ -195,36 +191,36 @@ WRAPPED(enum status, transaction_begin,
     return noted(reason, "begin");
 }
 
-WRAPPED(void, transaction_abort, (struct transaction * transaction))
+STAND_IN(void, transaction_abort, (struct transaction * transaction))
 {
     assert_ptr_equal(transaction, &transaction_place);
     assert_true(locked && latched);
     (void)buf_append_string(&calls, "abort\n");
 }
 
-WRAPPED(enum status, transaction_commit, (struct transaction * transaction, struct reason *reason))
+STAND_IN(enum status, transaction_commit, (struct transaction * transaction, struct reason *reason))
 {
     assert_ptr_equal(transaction, &transaction_place);
     assert_true(locked && !latched);
     return noted(reason, "commit");
 }
 
-WRAPPED(void, environment_close_latches, (struct environment * environment))
+STAND_IN(void, environment_close_latches, (struct environment * environment))
 {
     assert_null(environment);
     assert_true(locked && !latched);
     latched = true;
 }
 
-WRAPPED(void, environment_open_latches, (struct environment * environment))
+STAND_IN(void, environment_open_latches, (struct environment * environment))
 {
     assert_null(environment);
     assert_true(locked && latched);
     latched = false;
 }
 
-WRAPPED(enum status, environment_checkpoint,
-        (struct environment * environment, bool force, struct reason *reason))
+STAND_IN(enum status, environment_checkpoint,
+         (struct environment * environment, bool force, struct reason *reason))
 {
     assert_null(environment);
     assert_int_equal(pthread_mutex_trylock(&partition.writer), 0);
@@ -235,26 +231,26 @@ WRAPPED(enum status, environment_checkpoint,
     return noted(reason, force ? "checkpoint all" : "checkpoint");
 }
 
-WRAPPED(uint64_t, environment_bytes, (const struct environment *environment))
+STAND_IN(uint64_t, environment_bytes, (const struct environment *environment))
 {
     assert_null(environment);
     return 1000 - call;
 }
 
-WRAPPED(struct latch *, tree_latch, (struct tree * tree))
+STAND_IN(struct latch *, tree_latch, (struct tree * tree))
 {
     return (struct latch *)tree;
 }
 
 static struct latch *reading;
 
-WRAPPED(void, latch_enter_reading, (struct latch * latch))
+STAND_IN(void, latch_enter_reading, (struct latch * latch))
 {
     assert_null(reading);
     reading = latch;
 }
 
-WRAPPED(void, latch_leave, (struct latch * latch))
+STAND_IN(void, latch_leave, (struct latch * latch))
 {
     assert_ptr_equal(latch, reading);
     reading = NULL;
@@ -274,9 +270,9 @@ step(const char *name, uint8_t *key, size_t *length, bool *end, struct reason *r
     return STATUS_OK;
 }
 
-WRAPPED(enum status, quads_merge_step,
-        (struct quads * quads, enum quad_order order, struct transaction *transaction,
-         uint8_t key[TREE_KEY_MAXIMUM], size_t *length, bool *end, struct reason *reason))
+STAND_IN(enum status, quads_merge_step,
+         (struct quads * quads, enum quad_order order, struct transaction *transaction,
+          uint8_t key[TREE_KEY_MAXIMUM], size_t *length, bool *end, struct reason *reason))
 {
     static const char *const names[] = {"blocks 0", "blocks 1", "blocks 2",
                                         "blocks 3", "blocks 4", "blocks 5"};
@@ -285,9 +281,9 @@ WRAPPED(enum status, quads_merge_step,
     return step(names[order], key, length, end, reason);
 }
 
-WRAPPED(enum status, tree_compact_step,
-        (struct tree * tree, struct transaction *transaction, uint8_t key[TREE_KEY_MAXIMUM],
-         size_t *length, bool *end, struct reason *reason))
+STAND_IN(enum status, tree_compact_step,
+         (struct tree * tree, struct transaction *transaction, uint8_t key[TREE_KEY_MAXIMUM],
+          size_t *length, bool *end, struct reason *reason))
 {
     assert_ptr_equal(transaction, &transaction_place);
     const bool first = tree == (struct tree *)&trees[0];
@@ -301,7 +297,7 @@ WRAPPED(enum status, tree_compact_step,
 /* ---- the system ---- */
 
 ssize_t __real_read(int file, void *bytes, size_t most);
-WRAPPED(ssize_t, read, (int file, void *bytes, size_t most))
+STAND_IN(ssize_t, read, (int file, void *bytes, size_t most))
 {
     if (read_error != 0) {
         errno = read_error;
@@ -310,7 +306,7 @@ WRAPPED(ssize_t, read, (int file, void *bytes, size_t most))
     return __real_read(file, bytes, most < 4 ? most : 4);
 }
 
-WRAPPED(int, usleep, (useconds_t microseconds))
+STAND_IN(int, usleep, (useconds_t microseconds))
 {
     assert_in_range(microseconds, 1, 1000000);
     (void)buf_append_string(&calls, "pause\n");

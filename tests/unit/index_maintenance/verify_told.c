@@ -6,11 +6,7 @@
 #include "base/memory.h"
 #include "index/maintenance/statistics_check.h"
 #include "index/read/quad_text.h"
-
-/* A function that stands in the place of one of these names. */
-#define WRAPPED(type, name, parameters) \
-    type __wrap_##name parameters;      \
-    type __wrap_##name parameters
+#include "tests/unit/stand_in.h"
 
 const char *const names[CALLS] = {"what waits", "a page",    "words",      "nodes",      "a term",
                                   "keys",       "rows",      "a document", "a host",     "subjects",
@@ -38,27 +34,27 @@ ends(enum call call, struct reason *reason)
 
 /* ---- the stores ---- */
 
-WRAPPED(enum status, partition_merge_staged,
-        (struct partition * of, uint64_t *added, struct reason *reason))
+STAND_IN(enum status, partition_merge_staged,
+         (struct partition * of, uint64_t *added, struct reason *reason))
 {
     assert_ptr_equal(of, &partition);
     assert_null(added);
     return ends(MERGE_STAGED, reason);
 }
 
-WRAPPED(enum status, partition_health, (struct partition * of, struct reason *reason))
+STAND_IN(enum status, partition_health, (struct partition * of, struct reason *reason))
 {
     assert_ptr_equal(of, &partition);
     return ends(HEALTH, reason);
 }
 
-WRAPPED(enum status, partition_write_words, (struct partition * of, struct reason *reason))
+STAND_IN(enum status, partition_write_words, (struct partition * of, struct reason *reason))
 {
     assert_ptr_equal(of, &partition);
     return ends(WRITE_WORDS, reason);
 }
 
-WRAPPED(void, partition_stats, (struct partition * of, struct partition_stats *stats))
+STAND_IN(void, partition_stats, (struct partition * of, struct partition_stats *stats))
 {
     assert_ptr_equal(of, &partition);
     *stats = told.stats;
@@ -70,8 +66,8 @@ WRAPPED(void, partition_stats, (struct partition * of, struct partition_stats *s
  * more, also behind the last one. */
 static max_align_t trees[TREES];
 
-WRAPPED(struct tree *, environment_tree,
-        (const struct environment *environment, const struct tree *after))
+STAND_IN(struct tree *, environment_tree,
+         (const struct environment *environment, const struct tree *after))
 {
     (void)environment;
     return after == NULL                       ? (struct tree *)&trees[0]
@@ -79,9 +75,9 @@ WRAPPED(struct tree *, environment_tree,
                                                : NULL;
 }
 
-WRAPPED(enum status, tree_copy_pages,
-        (struct tree * tree, uint32_t *page, uint8_t *bytes, size_t most, size_t *length, bool *end,
-         struct reason *reason))
+STAND_IN(enum status, tree_copy_pages,
+         (struct tree * tree, uint32_t *page, uint8_t *bytes, size_t most, size_t *length,
+          bool *end, struct reason *reason))
 {
     static uint32_t next;
     assert_true(tree == (struct tree *)&trees[0] || tree == (struct tree *)&trees[1]);
@@ -99,9 +95,9 @@ WRAPPED(enum status, tree_copy_pages,
     return status;
 }
 
-WRAPPED(enum status, literals_check,
-        (struct literals * literals, struct nodes *nodes, const atomic_bool *cancelled,
-         uint64_t *count, struct reason *reason))
+STAND_IN(enum status, literals_check,
+         (struct literals * literals, struct nodes *nodes, const atomic_bool *cancelled,
+          uint64_t *count, struct reason *reason))
 {
     (void)literals, (void)nodes;
     assert_ptr_equal(cancelled, &cancel);
@@ -109,7 +105,7 @@ WRAPPED(enum status, literals_check,
     return ends(WORDS, reason);
 }
 
-WRAPPED(struct nodes *, lexicon_nodes, (struct lexicon * lexicon))
+STAND_IN(struct nodes *, lexicon_nodes, (struct lexicon * lexicon))
 {
     (void)lexicon;
     return NULL;
@@ -123,9 +119,9 @@ id_of(uint64_t number)
     return oid_stored(number, kinds[number % 3]);
 }
 
-WRAPPED(enum status, nodes_walk,
-        (struct nodes * nodes, uint64_t first, nodes_visit *visit, void *context,
-         struct reason *reason))
+STAND_IN(enum status, nodes_walk,
+         (struct nodes * nodes, uint64_t first, nodes_visit *visit, void *context,
+          struct reason *reason))
 {
     (void)nodes;
     assert_int_equal(first > 0, 1);
@@ -143,8 +139,8 @@ WRAPPED(enum status, nodes_walk,
     return STATUS_OK;
 }
 
-WRAPPED(enum status, lexicon_find_stored,
-        (struct lexicon * lexicon, struct term_set *set, struct reason *reason))
+STAND_IN(enum status, lexicon_find_stored,
+         (struct lexicon * lexicon, struct term_set *set, struct reason *reason))
 {
     (void)lexicon;
     const unsigned call = told.calls[FIND_STORED];
@@ -160,8 +156,8 @@ WRAPPED(enum status, lexicon_find_stored,
     return STATUS_OK;
 }
 
-WRAPPED(enum status, lexicon_walk,
-        (struct lexicon * lexicon, lexicon_visit *visit, void *context, struct reason *reason))
+STAND_IN(enum status, lexicon_walk,
+         (struct lexicon * lexicon, lexicon_visit *visit, void *context, struct reason *reason))
 {
     (void)lexicon;
     for (uint64_t i = 1; i <= told.keys; i++) {
@@ -183,8 +179,8 @@ tally_of(struct tally *tally, size_t count, const uint64_t *quads)
     }
 }
 
-WRAPPED(enum status, rolling_open,
-        (struct rolling * rolling, struct partition *of, struct reason *reason))
+STAND_IN(enum status, rolling_open,
+         (struct rolling * rolling, struct partition *of, struct reason *reason))
 {
     assert_ptr_equal(of, &partition);
     *rolling = (struct rolling){.partition = of};
@@ -194,7 +190,7 @@ WRAPPED(enum status, rolling_open,
     return STATUS_OK;
 }
 
-WRAPPED(void, rolling_close, (struct rolling * rolling))
+STAND_IN(void, rolling_close, (struct rolling * rolling))
 {
     map_release(&rolling->predicates.places);
     map_release(&rolling->classes.places);
@@ -203,7 +199,7 @@ WRAPPED(void, rolling_close, (struct rolling * rolling))
     told.opened++;
 }
 
-WRAPPED(enum status, rolling_lock, (struct rolling * rolling, struct reason *reason))
+STAND_IN(enum status, rolling_lock, (struct rolling * rolling, struct reason *reason))
 {
     assert_int_equal(pthread_mutex_lock(&rolling->partition->writer), 0);
     told.locked++;
@@ -212,8 +208,8 @@ WRAPPED(enum status, rolling_lock, (struct rolling * rolling, struct reason *rea
 }
 
 /* Each tree takes two steps. */
-WRAPPED(enum status, rolling_step,
-        (struct rolling * rolling, enum quad_order order, bool *end, struct reason *reason))
+STAND_IN(enum status, rolling_step,
+         (struct rolling * rolling, enum quad_order order, bool *end, struct reason *reason))
 {
     assert_int_equal(told.calls[STEP] / 2, told.call == STEP && told.ends == STATUS_CORRUPT
                                                ? told.calls[STEP] / 2
@@ -224,9 +220,9 @@ WRAPPED(enum status, rolling_step,
     return STATUS_OK;
 }
 
-WRAPPED(enum status, rolling_document,
-        (struct rolling * rolling, oid graph, const struct document_entry *entry,
-         struct reason *reason))
+STAND_IN(enum status, rolling_document,
+         (struct rolling * rolling, oid graph, const struct document_entry *entry,
+          struct reason *reason))
 {
     rolling->next_graph = graph + 1;
     assert_true(entry->quads > 0 || entry->removed);
@@ -235,15 +231,16 @@ WRAPPED(enum status, rolling_document,
     return ends(ROLLING_DOCUMENT, reason);
 }
 
-WRAPPED(enum status, rolling_subjects, (struct rolling * rolling, oid graph, struct reason *reason))
+STAND_IN(enum status, rolling_subjects,
+         (struct rolling * rolling, oid graph, struct reason *reason))
 {
     assert_true(graph < rolling->next_graph);
     return ends(SUBJECTS, reason);
 }
 
-WRAPPED(enum status, partition_reader_document,
-        (struct partition_reader * reader, oid *graph, struct document_entry *entry,
-         struct reason *reason))
+STAND_IN(enum status, partition_reader_document,
+         (struct partition_reader * reader, oid *graph, struct document_entry *entry,
+          struct reason *reason))
 {
     assert_null(reader);
     assert_int_equal(pthread_mutex_trylock(&partition.writer), EBUSY);
@@ -257,16 +254,16 @@ WRAPPED(enum status, partition_reader_document,
     return STATUS_END;
 }
 
-WRAPPED(const struct quad_source *, partition_reader_source, (struct partition_reader * reader))
+STAND_IN(const struct quad_source *, partition_reader_source, (struct partition_reader * reader))
 {
     assert_null(reader);
     return NULL;
 }
 
 /* Lines of a graph: they are not sorted, and the writer may write. */
-WRAPPED(enum status, quad_lines,
-        (const struct quad_source *source, const struct quad_oids *pattern, enum quad_order order,
-         uint64_t limit, quad_line *line, void *context, struct reason *reason))
+STAND_IN(enum status, quad_lines,
+         (const struct quad_source *source, const struct quad_oids *pattern, enum quad_order order,
+          uint64_t limit, quad_line *line, void *context, struct reason *reason))
 {
     assert_null(source);
     assert_int_equal(order, ORDER_CSPO);
@@ -283,24 +280,24 @@ WRAPPED(enum status, quad_lines,
     return ends(LINES_OF, reason);
 }
 
-WRAPPED(enum status, change_log_check,
-        (struct change_log * log, uint64_t *batches, struct reason *reason))
+STAND_IN(enum status, change_log_check,
+         (struct change_log * log, uint64_t *batches, struct reason *reason))
 {
     assert_null(log);
     *batches = told.batches;
     return ends(CHANGE_LOG, reason);
 }
 
-WRAPPED(const char *, quads_tree_name, (const struct quads *quads, enum quad_order order))
+STAND_IN(const char *, quads_tree_name, (const struct quads *quads, enum quad_order order))
 {
     static const char *const orders[] = {"spoc", "pocs", "ocsp", "cspo", "cpos", "ospc"};
     assert_null(quads);
     return orders[order];
 }
 
-WRAPPED(enum status, statistics_next,
-        (struct tree * statistics, enum statistic kind, oid *id, struct statistic_count *count,
-         struct reason *reason))
+STAND_IN(enum status, statistics_next,
+         (struct tree * statistics, enum statistic kind, oid *id, struct statistic_count *count,
+          struct reason *reason))
 {
     assert_null(statistics);
     const bool of_predicates = kind == STATISTIC_PREDICATE;
@@ -315,9 +312,9 @@ WRAPPED(enum status, statistics_next,
     return STATUS_OK;
 }
 
-WRAPPED(enum status, statistics_compare,
-        (struct partition * of, const struct census *census, statistics_say *say, void *context,
-         struct reason *reason))
+STAND_IN(enum status, statistics_compare,
+         (struct partition * of, const struct census *census, statistics_say *say, void *context,
+          struct reason *reason))
 {
     assert_ptr_equal(of, &partition);
     assert_int_equal(census->sets.count, 0);

@@ -1,11 +1,7 @@
 #include "tests/unit/index_parts/quads_world.h"
 
 #include "base/memory.h"
-
-/* A function that stands in the place of one of these names. */
-#define WRAPPED(type, name, parameters) \
-    type __wrap_##name parameters;      \
-    type __wrap_##name parameters
+#include "tests/unit/stand_in.h"
 
 struct block blocks[ORDER_COUNT][QUADS];
 size_t block_counts[ORDER_COUNT];
@@ -44,13 +40,13 @@ may_fail(struct reason *reason)
 
 /* ---- the trees ---- */
 
-WRAPPED(struct tree *, quads_tree, (const struct quads *quads, enum quad_order order))
+STAND_IN(struct tree *, quads_tree, (const struct quads *quads, enum quad_order order))
 {
     (void)quads;
     return (struct tree *)&trees[order];
 }
 
-WRAPPED(const char *, quads_tree_name, (const struct quads *quads, enum quad_order order))
+STAND_IN(const char *, quads_tree_name, (const struct quads *quads, enum quad_order order))
 {
     static const char *const names[] = {"spoc", "pocs", "ocsp", "cspo", "cpos", "ospc"};
     (void)quads;
@@ -58,7 +54,7 @@ WRAPPED(const char *, quads_tree_name, (const struct quads *quads, enum quad_ord
 }
 
 /* Trees have latches of their own; the snapshots' is none of them. */
-WRAPPED(struct latch *, tree_latch, (struct tree * tree))
+STAND_IN(struct latch *, tree_latch, (struct tree * tree))
 {
     return (struct latch *)tree;
 }
@@ -70,7 +66,7 @@ is_of_tree(const struct latch *latch)
 }
 
 void __real_latch_enter_reading(struct latch *latch);
-WRAPPED(void, latch_enter_reading, (struct latch * latch))
+STAND_IN(void, latch_enter_reading, (struct latch * latch))
 {
     if (is_of_tree(latch)) {
         assert_false(latched);
@@ -81,7 +77,7 @@ WRAPPED(void, latch_enter_reading, (struct latch * latch))
 }
 
 void __real_latch_leave(struct latch *latch);
-WRAPPED(void, latch_leave, (struct latch * latch))
+STAND_IN(void, latch_leave, (struct latch * latch))
 {
     if (is_of_tree(latch)) {
         assert_true(latched);
@@ -91,15 +87,15 @@ WRAPPED(void, latch_leave, (struct latch * latch))
     }
 }
 
-WRAPPED(void, fence_open,
-        (struct fence_cursor * cursor, struct tree *tree, struct transaction *transaction))
+STAND_IN(void, fence_open,
+         (struct fence_cursor * cursor, struct tree *tree, struct transaction *transaction))
 {
     memset(cursor, 0xee, sizeof *cursor);
     cursor->tree = tree;
     cursor->transaction = transaction;
 }
 
-WRAPPED(void, fence_close, (struct fence_cursor * cursor))
+STAND_IN(void, fence_close, (struct fence_cursor * cursor))
 {
     (void)cursor;
     open_cursors = 0;
@@ -135,8 +131,8 @@ show(struct fence_cursor *cursor, size_t at, struct reason *reason)
     return STATUS_OK;
 }
 
-WRAPPED(enum status, fence_seek,
-        (struct fence_cursor * cursor, struct slice key, struct reason *reason))
+STAND_IN(enum status, fence_seek,
+         (struct fence_cursor * cursor, struct slice key, struct reason *reason))
 {
     const size_t order = tree_of(cursor->tree);
     size_t at = 0;
@@ -150,19 +146,19 @@ WRAPPED(enum status, fence_seek,
     return show(cursor, at, reason);
 }
 
-WRAPPED(enum status, fence_next, (struct fence_cursor * cursor, struct reason *reason))
+STAND_IN(enum status, fence_next, (struct fence_cursor * cursor, struct reason *reason))
 {
     const size_t order = tree_of(cursor->tree);
     return current + 1 < block_counts[order] ? show(cursor, current + 1, reason) : STATUS_END;
 }
 
-WRAPPED(bool, fence_is_last, (const struct fence_cursor *cursor))
+STAND_IN(bool, fence_is_last, (const struct fence_cursor *cursor))
 {
     return cursor->fence_length == 1 && cursor->fence[0] == 0xff;
 }
 
-WRAPPED(enum status, tree_position,
-        (struct tree * tree, struct slice key, double *position, struct reason *reason))
+STAND_IN(enum status, tree_position,
+         (struct tree * tree, struct slice key, double *position, struct reason *reason))
 {
     (void)tree;
     assert_int_equal(key.length, ROW_KEY_SIZE);

@@ -3,11 +3,7 @@
  * and whatever fails is told with its tree. The linker puts the functions below in the place of
  * those that write trees. */
 #include "tests/unit/index_parts/quads_world.h"
-
-/* A function that stands in the place of one of these names. */
-#define WRAPPED(type, name, parameters) \
-    type __wrap_##name parameters;      \
-    type __wrap_##name parameters
+#include "tests/unit/stand_in.h"
 
 static max_align_t transaction_place;
 #define TRANSACTION ((struct transaction *)&transaction_place)
@@ -21,9 +17,9 @@ static struct quads *quads;
 
 /* ---- the trees ---- */
 
-WRAPPED(enum status, tree_open,
-        (struct tree * *tree, struct environment *environment, const char *name,
-         struct reason *reason))
+STAND_IN(enum status, tree_open,
+         (struct tree * *tree, struct environment *environment, const char *name,
+          struct reason *reason))
 {
     static const char *const names[] = {"quads-spoc", "quads-pocs", "quads-ocsp",
                                         "quads-cspo", "quads-cpos", "quads-ospc"};
@@ -40,18 +36,18 @@ WRAPPED(enum status, tree_open,
     return STATUS_MISUSE;
 }
 
-WRAPPED(void, tree_close, (struct tree * tree))
+STAND_IN(void, tree_close, (struct tree * tree))
 {
     opened -= tree != NULL;
 }
 
-WRAPPED(uint32_t, tree_pages, (struct tree * tree))
+STAND_IN(uint32_t, tree_pages, (struct tree * tree))
 {
     assert_int_equal(tree_of(tree), ORDER_POCS);
     return 7;
 }
 
-WRAPPED(void, latch_enter_writing, (struct latch * latch))
+STAND_IN(void, latch_enter_writing, (struct latch * latch))
 {
     assert_false(latched);
     latched = true;
@@ -95,9 +91,9 @@ take_out(size_t order, size_t at)
             (block_counts[order] - at) * sizeof blocks[order][0]);
 }
 
-WRAPPED(enum status, fence_emit,
-        (struct fence_cursor * cursor, struct slice fence, struct slice block,
-         struct reason *reason))
+STAND_IN(enum status, fence_emit,
+         (struct fence_cursor * cursor, struct slice fence, struct slice block,
+          struct reason *reason))
 {
     note_write(cursor);
     TRY(may_fail(reason));
@@ -106,8 +102,8 @@ WRAPPED(enum status, fence_emit,
     return STATUS_OK;
 }
 
-WRAPPED(enum status, fence_finish,
-        (struct fence_cursor * cursor, struct slice block, struct reason *reason))
+STAND_IN(enum status, fence_finish,
+         (struct fence_cursor * cursor, struct slice block, struct reason *reason))
 {
     const size_t order = tree_of(cursor->tree);
     note_write(cursor);
@@ -122,9 +118,9 @@ WRAPPED(enum status, fence_finish,
     return STATUS_OK;
 }
 
-WRAPPED(enum status, tree_delete,
-        (struct tree * tree, struct transaction *transaction, struct slice key,
-         struct reason *reason))
+STAND_IN(enum status, tree_delete,
+         (struct tree * tree, struct transaction *transaction, struct slice key,
+          struct reason *reason))
 {
     const size_t order = tree_of(tree);
     size_t at = 0;
@@ -140,9 +136,9 @@ WRAPPED(enum status, tree_delete,
     return STATUS_OK;
 }
 
-WRAPPED(enum status, quads_build_pays,
-        (struct quads * trees, enum quad_order order, const struct change_set *set, bool *pays_off,
-         struct reason *reason))
+STAND_IN(enum status, quads_build_pays,
+         (struct quads * trees, enum quad_order order, const struct change_set *set, bool *pays_off,
+          struct reason *reason))
 {
     assert_non_null(trees);
     assert_true(set->count > 0 && order < ORDER_COUNT);
@@ -150,9 +146,9 @@ WRAPPED(enum status, quads_build_pays,
     return may_fail(reason);
 }
 
-WRAPPED(enum status, quads_build,
-        (struct quads * trees, enum quad_order order, struct transaction *transaction,
-         const struct change_set *set, struct reason *reason))
+STAND_IN(enum status, quads_build,
+         (struct quads * trees, enum quad_order order, struct transaction *transaction,
+          const struct change_set *set, struct reason *reason))
 {
     assert_non_null(trees);
     assert_ptr_equal(transaction, TRANSACTION);

@@ -17,11 +17,7 @@
 #include "index/read/quad_text.h"
 #include "index/write/partition_state.h"
 #include "store/line_sort.h"
-
-/* A function that stands in the place of one of these names. */
-#define WRAPPED(type, name, parameters) \
-    type __wrap_##name parameters;      \
-    type __wrap_##name parameters
+#include "tests/unit/stand_in.h"
 
 enum { TEXT_MOST = 1 << 22, PIECE = 32 << 10, DUMP_PIECE = 256 << 10 };
 
@@ -89,34 +85,34 @@ expect_text(const char *expected)
 
 /* ---- the index ---- */
 
-WRAPPED(struct latch *, tree_latch, (struct tree * tree))
+STAND_IN(struct latch *, tree_latch, (struct tree * tree))
 {
     assert_null(tree);
     return (struct latch *)&latch;
 }
 
-WRAPPED(void, latch_enter_reading, (struct latch * of))
+STAND_IN(void, latch_enter_reading, (struct latch * of))
 {
     assert_ptr_equal(of, &latch);
     assert_false(latched);
     latched = true;
 }
 
-WRAPPED(void, latch_leave, (struct latch * of))
+STAND_IN(void, latch_leave, (struct latch * of))
 {
     assert_ptr_equal(of, &latch);
     assert_true(latched);
     latched = false;
 }
 
-WRAPPED(struct totals, partition_totals, (struct partition * of))
+STAND_IN(struct totals, partition_totals, (struct partition * of))
 {
     assert_ptr_equal(of, &partition);
     return (struct totals){.terms = 77, .quads = 999};
 }
 
-WRAPPED(enum status, statistics_totals,
-        (struct tree * statistics, struct totals *totals, struct reason *reason))
+STAND_IN(enum status, statistics_totals,
+         (struct tree * statistics, struct totals *totals, struct reason *reason))
 {
     assert_null(statistics);
     assert_true(latched);
@@ -124,9 +120,9 @@ WRAPPED(enum status, statistics_totals,
     return may_fail(reason);
 }
 
-WRAPPED(enum status, statistics_next,
-        (struct tree * statistics, enum statistic kind, oid *id, struct statistic_count *count,
-         struct reason *reason))
+STAND_IN(enum status, statistics_next,
+         (struct tree * statistics, enum statistic kind, oid *id, struct statistic_count *count,
+          struct reason *reason))
 {
     assert_null(statistics);
     assert_true(latched);
@@ -139,8 +135,8 @@ WRAPPED(enum status, statistics_next,
     return STATUS_OK;
 }
 
-WRAPPED(enum status, statistics_next_host,
-        (struct tree * statistics, bool first, struct host_entry *entry, struct reason *reason))
+STAND_IN(enum status, statistics_next_host,
+         (struct tree * statistics, bool first, struct host_entry *entry, struct reason *reason))
 {
     static const char *const hosts[] = {"", "a.example", "b.example"};
     assert_null(statistics);
@@ -158,15 +154,15 @@ WRAPPED(enum status, statistics_next_host,
     return STATUS_OK;
 }
 
-WRAPPED(void, characteristic_sets_totals,
-        (struct characteristic_sets * sets, struct characteristic_totals *totals))
+STAND_IN(void, characteristic_sets_totals,
+         (struct characteristic_sets * sets, struct characteristic_totals *totals))
 {
     assert_null(sets);
     *totals = (struct characteristic_totals){.sets = 2, .subjects = 8, .large = 1, .other = 6};
 }
 
-WRAPPED(void, characteristic_sets_copy,
-        (struct characteristic_sets * sets, struct predicate_sets *copy))
+STAND_IN(void, characteristic_sets_copy,
+         (struct characteristic_sets * sets, struct predicate_sets *copy))
 {
     static const oid of_two[] = {1, 2};
     assert_null(sets);
@@ -181,28 +177,28 @@ WRAPPED(void, characteristic_sets_copy,
     copy->rows[set->first] = 7;
 }
 
-WRAPPED(struct nodes *, lexicon_nodes, (struct lexicon * lexicon))
+STAND_IN(struct nodes *, lexicon_nodes, (struct lexicon * lexicon))
 {
     assert_null(lexicon);
     return NULL;
 }
 
-WRAPPED(struct nodes_reader *, nodes_reader_new, (struct nodes * nodes))
+STAND_IN(struct nodes_reader *, nodes_reader_new, (struct nodes * nodes))
 {
     assert_null(nodes);
     readers++;
     return (struct nodes_reader *)&nodes_place;
 }
 
-WRAPPED(void, nodes_reader_free, (struct nodes_reader * reader))
+STAND_IN(void, nodes_reader_free, (struct nodes_reader * reader))
 {
     assert_ptr_equal(reader, &nodes_place);
     readers--;
 }
 
-WRAPPED(enum status, nodes_resolve,
-        (struct nodes_reader * reader, oid id, struct arena *arena, struct term *term,
-         struct reason *reason))
+STAND_IN(enum status, nodes_resolve,
+         (struct nodes_reader * reader, oid id, struct arena *arena, struct term *term,
+          struct reason *reason))
 {
     assert_ptr_equal(reader, &nodes_place);
     assert_false(latched);
@@ -210,8 +206,8 @@ WRAPPED(enum status, nodes_resolve,
     return may_fail(reason);
 }
 
-WRAPPED(enum status, partition_reader_open,
-        (struct partition_reader * *reader, struct partition *of, struct reason *reason))
+STAND_IN(enum status, partition_reader_open,
+         (struct partition_reader * *reader, struct partition *of, struct reason *reason))
 {
     assert_ptr_equal(of, &partition);
     TRY(may_fail(reason));
@@ -220,36 +216,36 @@ WRAPPED(enum status, partition_reader_open,
     return STATUS_OK;
 }
 
-WRAPPED(void, partition_reader_close, (struct partition_reader * reader))
+STAND_IN(void, partition_reader_close, (struct partition_reader * reader))
 {
     assert_ptr_equal(reader, &reader_place);
     readers--;
 }
 
-WRAPPED(enum status, partition_reader_position,
-        (const struct partition_reader *reader, struct change_position *position))
+STAND_IN(enum status, partition_reader_position,
+         (const struct partition_reader *reader, struct change_position *position))
 {
     assert_ptr_equal(reader, &reader_place);
     *position = (struct change_position){.batch = 12, .stamp = 0xab};
     return renewals == 0 ? STATUS_OK : STATUS_STALE;
 }
 
-WRAPPED(void, partition_reader_renew, (struct partition_reader * reader))
+STAND_IN(void, partition_reader_renew, (struct partition_reader * reader))
 {
     assert_ptr_equal(reader, &reader_place);
     renewals--;
 }
 
-WRAPPED(const struct quad_source *, partition_reader_source, (struct partition_reader * reader))
+STAND_IN(const struct quad_source *, partition_reader_source, (struct partition_reader * reader))
 {
     assert_ptr_equal(reader, &reader_place);
     return NULL;
 }
 
 /* Quads whose numbers go down. */
-WRAPPED(enum status, quad_walk,
-        (const struct quad_source *source, const struct quad_oids *pattern, enum quad_order order,
-         const struct quad_sink *sink, struct reason *reason))
+STAND_IN(enum status, quad_walk,
+         (const struct quad_source *source, const struct quad_oids *pattern, enum quad_order order,
+          const struct quad_sink *sink, struct reason *reason))
 {
     assert_null(source);
     assert_int_equal(order, ORDER_CSPO);
@@ -269,7 +265,7 @@ WRAPPED(enum status, quad_walk,
 }
 
 enum status __real_nquads_write(struct buf *buf, const struct quad *quad);
-WRAPPED(enum status, nquads_write, (struct buf * buf, const struct quad *quad))
+STAND_IN(enum status, nquads_write, (struct buf * buf, const struct quad *quad))
 {
     if (written == 0) {
         return STATUS_LIMIT;
@@ -281,15 +277,15 @@ WRAPPED(enum status, nquads_write, (struct buf * buf, const struct quad *quad))
 /* ---- sorting, which may fail ---- */
 
 enum status __real_line_sort_add(struct line_sort *sort, struct slice line, struct reason *reason);
-WRAPPED(enum status, line_sort_add,
-        (struct line_sort * sort, struct slice line, struct reason *reason))
+STAND_IN(enum status, line_sort_add,
+         (struct line_sort * sort, struct slice line, struct reason *reason))
 {
     TRY(may_fail(reason));
     return __real_line_sort_add(sort, line, reason);
 }
 
 enum status __real_line_sort_finish(struct line_sort *sort, struct reason *reason);
-WRAPPED(enum status, line_sort_finish, (struct line_sort * sort, struct reason *reason))
+STAND_IN(enum status, line_sort_finish, (struct line_sort * sort, struct reason *reason))
 {
     assert_int_equal(readers, 0); /* nothing is kept from the writer while this sorts */
     TRY(may_fail(reason));
@@ -298,8 +294,8 @@ WRAPPED(enum status, line_sort_finish, (struct line_sort * sort, struct reason *
 
 enum status __real_line_sort_next(struct line_sort *sort, struct slice *line,
                                   struct reason *reason);
-WRAPPED(enum status, line_sort_next,
-        (struct line_sort * sort, struct slice *line, struct reason *reason))
+STAND_IN(enum status, line_sort_next,
+         (struct line_sort * sort, struct slice *line, struct reason *reason))
 {
     TRY(may_fail(reason));
     return __real_line_sort_next(sort, line, reason);

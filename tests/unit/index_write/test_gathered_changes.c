@@ -12,6 +12,7 @@
 
 #include "index/write/gathering.h"
 #include "index/write/partition_state.h"
+#include "tests/unit/stand_in.h"
 
 enum { CALLS_ROOM = 1024, BUILD_FROM = 321, BATCHES = 41 };
 
@@ -52,10 +53,6 @@ outcome(const char *name, struct reason *why)
     return strcmp(world.fails, name) == 0 ? status_fail(why, world.status, "%s failed", name)
                                           : STATUS_OK;
 }
-
-#define STAND_IN(type, name, parameters) \
-    type __wrap_##name parameters;       \
-    type __wrap_##name parameters
 
 #define EVENT(name, parameters, store, expected, text) \
     STAND_IN(void, name, parameters)                   \

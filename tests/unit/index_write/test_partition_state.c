@@ -15,6 +15,7 @@
 
 #include "base/system/watchdog.h"
 #include "index/write/partition_state.h"
+#include "tests/unit/stand_in.h"
 
 enum { TREES = 2 + ORDER_COUNT, DOCUMENTS = ORDER_COUNT, TERMS };
 
@@ -32,10 +33,6 @@ static const char *const names[TREES] = {
 
 #define THING(type, i) ((type *)(void *)&world.things[i])
 #define TREE(i) ((struct tree *)(void *)&world.trees[i])
-
-#define STAND_IN(type, name, parameters) \
-    type __wrap_##name parameters;       \
-    type __wrap_##name parameters
 
 static size_t
 number_of(const struct tree *tree)

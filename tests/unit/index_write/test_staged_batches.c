@@ -14,6 +14,7 @@
 #include "index/sort/oid_sort.h"
 #include "index/write/batch.h"
 #include "index/write/staging_merge.h"
+#include "tests/unit/stand_in.h"
 
 enum { CALLS_ROOM = 2048, TERMS = 70, LEXICON_BYTES = 5000, BUILD_FROM = 432 };
 enum {
@@ -52,10 +53,6 @@ call(const char *name, struct reason *why)
     return strcmp(world.fails, name) == 0 ? status_fail(why, world.status, "%s failed", name)
                                           : STATUS_OK;
 }
-
-#define STAND_IN(type, name, parameters) \
-    type __wrap_##name parameters;       \
-    type __wrap_##name parameters
 
 /* ---- stores ---- */
 

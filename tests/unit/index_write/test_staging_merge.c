@@ -14,6 +14,7 @@
 #include "index/write/graph_differences.h"
 #include "index/write/graph_transaction.h"
 #include "index/write/staging_merge.h"
+#include "tests/unit/stand_in.h"
 
 enum {
     CALLS_ROOM = 4096,
@@ -64,10 +65,6 @@ outcome(const char *name, struct reason *why)
     return strcmp(world.fails, name) == 0 ? status_fail(why, world.status, "%s failed", name)
                                           : STATUS_OK;
 }
-
-#define STAND_IN(type, name, parameters) \
-    type __wrap_##name parameters;       \
-    type __wrap_##name parameters
 
 /* ---- stores ---- */
 

@@ -13,12 +13,9 @@
 #include "metastore/protocol.h"
 #include "stages/skeleton/content.h"
 #include "stages/skeleton/stage.h"
+#include "tests/unit/stand_in.h"
 
 enum { NODES = 3, JOBS = 3000, NAME_BYTES = 32, LONGEST = 4000 };
-
-#define STAND_IN(type, name, parameters) \
-    type __wrap_##name parameters;       \
-    type __wrap_##name parameters
 
 static struct {
     struct job jobs[JOBS];

@@ -1,4 +1,5 @@
 #include "tests/unit/queue_daemon/daemon_stand_ins.h"
+#include "tests/unit/stand_in.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,10 +20,6 @@
 
 struct buf trace;
 uint64_t now_ms;
-
-#define STAND_IN(type, name, parameters) \
-    type __wrap_##name parameters;       \
-    type __wrap_##name parameters
 
 void
 assert_trace(const char *text)

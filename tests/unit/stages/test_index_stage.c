@@ -25,6 +25,7 @@
 #include "stages/skeleton/stage.h"
 #include "stages/skeleton/visit_schedule.h"
 #include "tests/unit/scratch.h"
+#include "tests/unit/stand_in.h"
 #include "transforms/transform.h"
 
 enum {
@@ -60,10 +61,6 @@ static jmp_buf at_exit_of_process;
 static int exit_code;
 
 /* ---- in the place of others ---- */
-
-#define STAND_IN(type, name, parameters) \
-    type __wrap_##name parameters;       \
-    type __wrap_##name parameters
 
 int __real_main(int argc, char **argv);
 int __wrap_main(int argc, char **argv);

@@ -14,6 +14,7 @@
 #include "stages/fetch/http/fetch_http.h"
 #include "stages/fetch/parser/fetch_parser.h"
 #include "tests/unit/stages/parser_requests.h"
+#include "tests/unit/stand_in.h"
 #include "transforms/transform.h"
 
 enum {
@@ -33,10 +34,6 @@ static struct {
     void *context;
 } pool;
 static int server_there, http_there;
-
-#define STAND_IN(type, name, parameters) \
-    type __wrap_##name parameters;       \
-    type __wrap_##name parameters
 
 STAND_IN(enum status, worker_pool_open,
          (struct worker_pool * *result, struct fork_server *fork_server,

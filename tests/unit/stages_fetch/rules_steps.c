@@ -1,5 +1,6 @@
 /* What was asked of the others is told as lines of a trace. */
 #include "tests/unit/stages_fetch/rules_steps.h"
+#include "tests/unit/stand_in.h"
 
 struct fetch fetch;
 struct stage_job job;
@@ -14,10 +15,6 @@ fetch_parsed *parsed;
 void *parsed_context;
 
 /* ---- in the place of others ---- */
-
-#define STAND_IN(type, name, parameters) \
-    type __wrap_##name parameters;       \
-    type __wrap_##name parameters
 
 void
 assert_trace(const char *text)

@@ -13,10 +13,7 @@
 #include "base/digest.h"
 #include "base/system/clock.h"
 #include "stages/fetch/task/fetch_task.h"
-
-#define STAND_IN(type, name, parameters) \
-    type __wrap_##name parameters;       \
-    type __wrap_##name parameters
+#include "tests/unit/stand_in.h"
 
 enum { TRACE = 1 << 12, ADDRESS = 9 };
 static const uint64_t now_ms = 1700000000000;

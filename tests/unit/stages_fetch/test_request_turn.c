@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "stages/fetch/task/fetch_task.h"
+#include "tests/unit/stand_in.h"
 
 #define HOST "http://a.example"
 #define PAGE HOST "/page"
@@ -34,10 +35,6 @@ static struct {
 static size_t timer_count;
 
 /* ---- in the place of others ---- */
-
-#define STAND_IN(type, name, parameters) \
-    type __wrap_##name parameters;       \
-    type __wrap_##name parameters
 
 static int
 number_of(const struct task *task)

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/system/clock.h"
 #include "stages/fetch/fetch_steps.h"
+#include "tests/unit/stand_in.h"
 
 #define HOST "http://a.example"
 #define PAGE HOST "/page"
@@ -36,10 +37,6 @@ static struct buf wanted; /* keys, a line each */
 static size_t wanted_count;
 
 /* ---- in the place of others ---- */
-
-#define STAND_IN(type, name, parameters) \
-    type __wrap_##name parameters;       \
-    type __wrap_##name parameters
 
 void
 task_free(struct task *one)

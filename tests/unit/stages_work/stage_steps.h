@@ -8,12 +8,8 @@
 #include "stages/skeleton/content.h"
 #include "stages/skeleton/stage.h"
 #include "tests/unit/scratch.h"
+#include "tests/unit/stand_in.h"
 #include "warc/warc.h"
-
-/* Before a function that stands in for another. */
-#define STAND_IN(type, name, parameters) \
-    type __wrap_##name parameters;       \
-    type __wrap_##name parameters
 
 enum { STEPS_WATCHED = 4, STEPS_TIMERS = 4, STEPS_WALL_MS = 1000000 };
 
